@@ -1,0 +1,76 @@
+"""What a reply is made of, from the first token to the account of how it came about."""
+
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from memory_engine.types import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Where the time to the first token went, in milliseconds."""
+
+    recall_ms: float
+    plan_ms: float
+    queue_ms: float
+    prefill_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFact:
+    """A fact that was in the prompt. `injected` means its KV came from the arena."""
+
+    id: str
+    text: str
+    when: date | None
+    score: float
+    injected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToken:
+    """The first non-empty text arrived: engine time and time since the user's message."""
+
+    ttft_ms: float
+    e2e_ttft_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A finished reply and its account. Times are milliseconds, counts are tokens.
+
+    `left_out` is how many recalled facts did not fit the context.
+    """
+
+    reply: str
+    mode: Mode
+    conversation_id: str | None
+    finish_reason: str
+    ttft_ms: float
+    e2e_ttft_ms: float
+    timings: Timings
+    prompt_tokens: int
+    injected_tokens: int
+    cached_tokens: int
+    prefilled_tokens: int
+    output_tokens: int
+    facts: tuple[UsedFact, ...] = ()
+    left_out: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, ready for `json.dumps`."""
+        fields = asdict(self)
+        for fact in fields["facts"]:
+            fact["when"] = fact["when"].isoformat() if fact["when"] else None
+        return fields
+
+
+ReplyEvent = TextDelta | FirstToken | Reply

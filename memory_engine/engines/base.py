@@ -1,0 +1,77 @@
+"""The seam between InferScale and whatever runs the model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeJob:
+    """A prefill whose KV is kept: `spans` of `token_ids` become resident segments."""
+
+    owner: str
+    token_ids: list[int]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What a running engine is. `fingerprint` changes whenever its KV would."""
+
+    model: str
+    fingerprint: str
+    max_model_len: int
+    device: str
+    arena_tokens: int
+    kv_bytes_per_token: int
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaStats:
+    """What the arena holds now. `tokens_used` of `EngineInfo.arena_tokens`."""
+
+    segments: int
+    tokens_used: int
+    pinned_segments: int
+
+
+class Engine(ABC):
+    """One model that generates from token ids and holds segments' KV.
+
+    Everything is safe to call concurrently from one event loop. Errors are
+    `EngineStoppedError` when the engine is gone and `EngineError` otherwise.
+    """
+
+    info: EngineInfo
+    conformance: Conformance
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Load the model and run the conformance gate; fills `info` and `conformance`."""
+
+    @abstractmethod
+    def generate(self, prompt: Prompt, mode: Mode, sampling: Sampling) -> AsyncIterator[Chunk]:
+        """Stream a reply; closing the iterator aborts the request.
+
+        In `Mode.KV` the resident ones of `prompt.spans` are injected up to the first
+        missing one, the rest is prefilled; in `Mode.TEXT` all is prefilled.
+        """
+
+    @abstractmethod
+    async def encode(self, job: EncodeJob) -> tuple[str, ...]:
+        """Prefill `job` and keep its spans; return the segment ids now resident."""
+
+    @abstractmethod
+    async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
+        """Forget these segments of `owner`, or all of them; return how many were resident."""
+
+    @abstractmethod
+    async def arena(self) -> ArenaStats:
+        """What the arena holds now."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Stop the engine; generating requests end with `EngineStoppedError`."""

@@ -1,0 +1,100 @@
+"""An engine without a model, for tests of everything above the engine."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from memory_engine.engines.base import ArenaStats, EncodeJob, Engine, EngineInfo
+from memory_engine.errors import EngineStoppedError
+from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Usage
+
+
+class FakeEngine(Engine):
+    """Answers with `reply(prompt)`, word by word, and keeps segment ids in a set.
+
+    `delay` is the pause before every word, in seconds. `supported=False` plays a model
+    that the conformance gate refuses.
+    """
+
+    def __init__(
+        self,
+        reply: Callable[[Prompt], str] = lambda prompt: f"I read {len(prompt.token_ids)} tokens.",
+        *,
+        delay: float = 0.0,
+        supported: bool = True,
+        max_model_len: int = 4096,
+    ) -> None:
+        self._reply = reply
+        self._delay = delay
+        self._supported = supported
+        self._max_model_len = max_model_len
+        self._resident: dict[str, dict[str, int]] = {}
+        self.running = False
+        self.aborted = 0
+        self.encoded: list[EncodeJob] = []
+
+    async def start(self) -> None:
+        self.running = True
+        self.info = EngineInfo(
+            model="fake",
+            fingerprint="fake-1",
+            max_model_len=self._max_model_len,
+            device="none",
+            arena_tokens=1 << 20,
+            kv_bytes_per_token=0,
+            versions={},
+        )
+        reason = "" if self._supported else "the fake engine was told to refuse"
+        self.conformance = Conformance(self._supported, reason)
+
+    async def generate(
+        self, prompt: Prompt, mode: Mode, sampling: Sampling
+    ) -> AsyncIterator[Chunk]:
+        self._require_running()
+        injected, missing = 0, []
+        for span in prompt.spans if mode is Mode.KV else ():
+            if span.segment_id not in self._resident.get(prompt.owner, {}):
+                missing.append(span.segment_id)
+            elif not missing:
+                injected += span.length
+        words = self._reply(prompt).split(" ")[: sampling.max_tokens]
+        finished = False
+        try:
+            for number, word in enumerate(words):
+                await asyncio.sleep(self._delay)
+                self._require_running()
+                yield Chunk(word if number == 0 else f" {word}", (number,))
+            finished = True
+        finally:
+            self.aborted += not finished
+        usage = Usage(len(prompt.token_ids), injected, 0, len(words), tuple(missing))
+        yield Chunk("", usage=usage, finish_reason="stop")
+
+    async def encode(self, job: EncodeJob) -> tuple[str, ...]:
+        self._require_running()
+        self.encoded.append(job)
+        held = self._resident.setdefault(job.owner, {})
+        held.update({span.segment_id: span.length for span in job.spans})
+        return tuple(span.segment_id for span in job.spans)
+
+    async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
+        self._require_running()
+        held = self._resident.get(owner, {})
+        gone = [i for i in (segment_ids if segment_ids is not None else list(held)) if i in held]
+        for segment_id in gone:
+            del held[segment_id]
+        return len(gone)
+
+    async def arena(self) -> ArenaStats:
+        sizes = [n for held in self._resident.values() for n in held.values()]
+        return ArenaStats(len(sizes), sum(sizes), 0)
+
+    def resident(self, owner: str) -> frozenset[str]:
+        """Segment ids held for `owner`."""
+        return frozenset(self._resident.get(owner, {}))
+
+    async def aclose(self) -> None:
+        self.running = False
+
+    def _require_running(self) -> None:
+        if not self.running:
+            raise EngineStoppedError("The engine is not running: start it first.")

@@ -1,0 +1,85 @@
+"""Every error InferScale raises on purpose.
+
+InferScaleError
+├── UserError                    the caller can mend it, and the message says how
+│   ├── EmptyMessageError        nothing but white space was sent
+│   ├── MessageTooLongError      the message does not fit the model's context
+│   ├── NotFoundError            no such fact or conversation for this user
+│   ├── SettingsError            a setting has a value that cannot work
+│   ├── ModelNotFoundError       the model folder is missing or holds no model
+│   ├── ArenaTooLargeError       the KV arena does not fit the device's memory
+│   ├── PortTakenError           another program listens on the port
+│   └── DatabaseError            the database cannot be used as it is
+│       ├── DatabaseLockedError      another process holds the write lock
+│       ├── DatabaseReadOnlyError    the file or the server refuses writes
+│       └── DatabaseRevisionError    the schema is at another revision than this code
+└── EngineError                  the engine failed
+    ├── EngineStoppedError       the engine is not running (any more)
+    └── UnsupportedModelError    KV injection is not possible with this model
+
+Packages above this one raise these classes; none adds a root of its own.
+"""
+
+
+class InferScaleError(Exception):
+    """Root of all errors raised on purpose."""
+
+
+class UserError(InferScaleError):
+    """Something the caller can mend; the message says how."""
+
+
+class EmptyMessageError(UserError):
+    """Nothing but white space was sent."""
+
+
+class MessageTooLongError(UserError):
+    """The message does not fit the model's context; the message names the limit in tokens."""
+
+
+class NotFoundError(UserError):
+    """No such fact or conversation for this user."""
+
+
+class SettingsError(UserError):
+    """A setting has a value that cannot work; the message names key and value."""
+
+
+class ModelNotFoundError(UserError):
+    """The model folder is missing or holds no model."""
+
+
+class ArenaTooLargeError(UserError):
+    """The KV arena does not fit the device's memory."""
+
+
+class PortTakenError(UserError):
+    """Another program listens on the port."""
+
+
+class DatabaseError(UserError):
+    """The database cannot be used as it is."""
+
+
+class DatabaseLockedError(DatabaseError):
+    """Another process holds the write lock."""
+
+
+class DatabaseReadOnlyError(DatabaseError):
+    """The database file or server refuses writes."""
+
+
+class DatabaseRevisionError(DatabaseError):
+    """The schema is at another revision than this code."""
+
+
+class EngineError(InferScaleError):
+    """The engine failed."""
+
+
+class EngineStoppedError(EngineError):
+    """The engine is not running (any more)."""
+
+
+class UnsupportedModelError(EngineError):
+    """KV injection is not possible with this model; the message gives the reason."""

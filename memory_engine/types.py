@@ -1,0 +1,133 @@
+"""The nouns of the memory engine, in the order a request meets them."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Literal
+
+
+class Mode(StrEnum):
+    """Who computes the KV of the recalled facts: vLLM's prefill, or the arena."""
+
+    TEXT = "text"
+    KV = "kv"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFact:
+    """One active fact of one owner.
+
+    `turns` are the dialogue turns before the one the fact was said in, oldest first;
+    only the window policy `turns:N` reads them.
+    """
+
+    id: str
+    text: str
+    when: date | None = None
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A fact with its relevance to a question (cosine similarity, -1 to 1)."""
+
+    fact: MemoryFact
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation, exactly as it was said."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a segment lies in a prompt: tokens `start` to `start + length`."""
+
+    segment_id: str
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Token ids, and the segments at their front that KV mode injects.
+
+    `spans` are contiguous, in order, from position 0. Text mode sends the same ids.
+    """
+
+    owner: str
+    token_ids: list[int]
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to choose tokens. `temperature` 0 is greedy."""
+
+    max_tokens: int = 256
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    json_schema: dict[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the engine did with a prompt, as the engine reported it. Counts are tokens.
+
+    prompt = injected + cached + prefilled. `missing` are the segment ids that were
+    planned and not resident, so vLLM prefilled them as text.
+    """
+
+    prompt_tokens: int
+    injected_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    missing: tuple[str, ...] = ()
+    queue_ms: float = 0.0
+    prefill_ms: float = 0.0
+
+    @property
+    def prefilled_tokens(self) -> int:
+        return self.prompt_tokens - self.injected_tokens - self.cached_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a reply. The last chunk carries `usage`, and may have no text."""
+
+    text: str
+    token_ids: tuple[int, ...] = ()
+    usage: Usage | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A prompt and what went into it.
+
+    `used` are the facts in the prompt, in prompt order; `injectable` the ids of those
+    that lie in the injected part; `left_out` how many recalled facts did not fit.
+    """
+
+    prompt: Prompt
+    used: tuple[Recalled, ...] = ()
+    injectable: frozenset[str] = field(default_factory=frozenset)
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """The verdict of the conformance gate on a model.
+
+    `checks` maps a check's name to its measured error (relative, no unit).
+    """
+
+    supported: bool
+    reason: str = ""
+    checks: dict[str, float] = field(default_factory=dict)
