@@ -1,0 +1,58 @@
+"""How every command runs: settings, logging, one event loop, and errors as exit codes."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import note, stdout_for_results
+from app.settings import Settings, load_settings, unknown_variables
+from memory_engine.errors import InferScaleError, UserError
+
+USER_ERROR, ENGINE_ERROR, INTERRUPTED = 2, 1, 130
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print exactly one JSON line on stdout.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
+
+
+def run(work: Callable[[Settings], Awaitable[None]], **given: Any) -> None:
+    """Run `work` with the settings; `given` settings (not None) win over the environment."""
+    with reported_errors(), stdout_for_results():
+        for line in unknown_variables():
+            note(f"Warning: {line}")
+        settings = load_settings(**given)
+        set_up_logging(settings.log)
+        asyncio.run(_awaited(work, settings))
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Turn errors raised on purpose into a message on stderr and an exit code."""
+    try:
+        yield
+    except UserError as error:
+        note(str(error))
+        raise typer.Exit(USER_ERROR) from None
+    except InferScaleError as error:
+        note(str(error))
+        raise typer.Exit(ENGINE_ERROR) from None
+    except KeyboardInterrupt:
+        note("Interrupted.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def set_up_logging(level: str) -> None:
+    """Send all logging to stderr, vLLM's too. Call before vLLM is imported."""
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", level.upper())
+    os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error" if level == "warning" else level)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+
+
+async def _awaited(work: Callable[[Settings], Awaitable[None]], settings: Settings) -> None:
+    await work(settings)

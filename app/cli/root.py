@@ -1,0 +1,21 @@
+"""The commands, in the order in which a new user meets them."""
+
+import typer
+
+from app.cli import measure, settings_table
+
+app = typer.Typer(
+    name="inferscale",
+    help="A personal assistant whose memories are injected into vLLM's KV cache.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(measure.bench)
+app.command()(settings_table.settings)
+
+
+def main() -> None:
+    """The console command `inferscale`."""
+    app()

@@ -1,0 +1,55 @@
+"""Model shapes with random weights: enough to measure time, useless to talk to."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from memory_engine.errors import SettingsError
+
+LLAMA_8B: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "rope_theta": 500000.0,
+    "rope_scaling": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+    "hidden_act": "silu",
+    "rms_norm_eps": 1e-5,
+    "attention_bias": False,
+    "mlp_bias": False,
+    "tie_word_embeddings": False,
+    "bos_token_id": 128000,
+    "eos_token_id": 128001,
+    "torch_dtype": "bfloat16",
+}
+
+SHAPES = {"llama-8b": LLAMA_8B}
+
+
+def write_shape(name: str, folder: Path) -> dict[str, Any]:
+    """Write the shape's config.json into `folder` and return it. SettingsError if unknown."""
+    if name not in SHAPES:
+        raise SettingsError(f"--dummy-model {name} is unknown: allowed is {', '.join(SHAPES)}.")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(SHAPES[name], indent=2))
+    return SHAPES[name]
+
+
+def kv_bytes_per_token(config: dict[str, Any], bytes_a_number: int) -> int:
+    """Bytes of keys and values that one token takes over all layers."""
+    heads = config["num_attention_heads"]
+    head_dim = config.get("head_dim") or config["hidden_size"] // heads
+    kv_heads = config.get("num_key_value_heads") or heads
+    return int(config["num_hidden_layers"] * 2 * kv_heads * head_dim * bytes_a_number)

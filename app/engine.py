@@ -1,0 +1,34 @@
+"""The engine that the settings ask for. Imports vLLM only when one is built."""
+
+from typing import Any
+
+from app.hardware import hardware
+from app.settings import Settings
+from memory_engine.engines.base import Engine
+
+MIB = 1 << 20
+CPU_KV_CACHE_MIB = 1024
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+
+def engine_dtype(settings: Settings) -> str:
+    """The number type to serve in: on a CPU float32, which is exact and no slower there."""
+    return "float32" if settings.dtype == "auto" and not hardware().gpu else settings.dtype
+
+
+def engine_arguments(settings: Settings) -> dict[str, Any]:
+    """What the settings say to the embedded engine."""
+    cache_mib = settings.kv_cache_mib or (0 if hardware().gpu else CPU_KV_CACHE_MIB)
+    return {
+        "arena_bytes": settings.arena_mib * MIB,
+        "kv_cache_bytes": cache_mib * MIB or None,
+        "dtype": engine_dtype(settings),
+        "max_model_len": settings.max_model_len,
+    }
+
+
+def build_engine(model: str, arguments: dict[str, Any]) -> Engine:
+    """An embedded vLLM engine, not started. Importing vLLM takes seconds: call in a thread."""
+    from memory_engine.engines.embedded import EmbeddedEngine
+
+    return EmbeddedEngine(model, **arguments)

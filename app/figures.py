@@ -1,0 +1,23 @@
+"""The figures of a measurement: medians and 90th percentiles in milliseconds."""
+
+from collections.abc import Sequence
+from statistics import median, quantiles
+from typing import TypedDict
+
+
+class Spread(TypedDict):
+    """Median and 90th percentile, in the unit of the samples."""
+
+    median: float
+    p90: float
+
+
+def spread(samples: Sequence[float]) -> Spread:
+    """Summarise samples. The 90th percentile is interpolated; of one sample it is the sample."""
+    tenths = quantiles(samples, n=10, method="inclusive") if len(samples) > 1 else [samples[0]]
+    return {"median": round(median(samples), 3), "p90": round(tenths[-1], 3)}
+
+
+def speedup(text: Sequence[float], kv: Sequence[float]) -> float:
+    """How many times faster KV is than text, from the medians."""
+    return round(median(text) / median(kv), 2)

@@ -1,0 +1,181 @@
+"""Every knob of InferScale: one table of environment variables, read once at start."""
+
+import os
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings.sources import PydanticBaseSettingsSource
+
+from memory_engine.errors import SettingsError
+
+PREFIX = "INFERSCALE_"
+
+
+def _knob(default: Any, description: str, allowed: str, **limits: Any) -> Any:
+    return Field(
+        default,
+        description=description,
+        json_schema_extra={"allowed": allowed},
+        validate_default=True,
+        **limits,
+    )
+
+
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+Folder = Annotated[Path, AfterValidator(_absolute)]
+Window = Annotated[str, StringConstraints(pattern=r"^(none|(facts|turns):[1-9][0-9]*)$")]
+
+
+class Settings(BaseSettings):
+    """The settings, from `INFERSCALE_<NAME>` variables. Frozen: nothing changes while it runs."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    model: str = _knob(
+        "",
+        "The language model: a folder, or a Hugging Face id that may be downloaded. "
+        "Empty is the bundled SmolLM2-135M-Instruct.",
+        "a folder with a config.json, or a hub id such as owner/name",
+    )
+    embedding_model: str = _knob(
+        "",
+        "The embedding model for recall: a folder or a hub id. Empty is the bundled "
+        "all-MiniLM-L6-v2.",
+        "a folder, or a hub id such as owner/name",
+    )
+    data_dir: Folder = _knob(
+        Path("~/.local/share/inferscale"),
+        "Where the database and the prepared models live.",
+        "a folder that can be written",
+    )
+    database_url: str = _knob(
+        "",
+        "SQLAlchemy URL of the database. Empty is an SQLite file in the data folder.",
+        "sqlite+aiosqlite:///path or postgresql+psycopg://user:password@host/name",
+        pattern=r"^$|^(sqlite\+aiosqlite|postgresql(\+psycopg)?)://",
+    )
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = _knob(
+        "auto",
+        "Number type of weights and KV. `auto` is float32 on a CPU and the model's own on a GPU.",
+        "auto, float32, bfloat16 or float16",
+    )
+    arena_mib: int = _knob(
+        1024, "Memory for the KV of facts, in MiB.", "a whole number of 16 or more", ge=16
+    )
+    kv_cache_mib: int = _knob(
+        0,
+        "Memory for vLLM's paged KV cache, in MiB. 0 is what a GPU has left, or 1024 on a CPU.",
+        "a whole number of 0 or more",
+        ge=0,
+    )
+    max_model_len: int = _knob(
+        4096,
+        "Longest prompt and reply together, in tokens. Less if the model cannot take so much.",
+        "a whole number of 256 or more",
+        ge=256,
+    )
+    max_tokens: int = _knob(256, "Longest reply, in tokens.", "a whole number of 1 or more", ge=1)
+    window: Window = _knob(
+        "facts:8",
+        "What a fact is encoded behind: preceding facts, preceding dialogue turns or nothing.",
+        "none, facts:N or turns:N with N of 1 or more",
+    )
+    tail: int = _knob(
+        3,
+        "How many of the most relevant facts are sent as exact text behind the injected ones.",
+        "a whole number of 0 or more",
+        ge=0,
+    )
+    recall_k: int = _knob(
+        50, "How many facts a reply recalls.", "a whole number of 0 or more", ge=0
+    )
+    extractor: Literal["auto", "rules", "model"] = _knob(
+        "auto",
+        "Who finds facts in what the user says. `auto` is rules for the bundled model and "
+        "the model otherwise.",
+        "auto, rules or model",
+    )
+    user: str = _knob(
+        "me", "The user whom the chat page serves.", "any name that is not blank", pattern=r"\S"
+    )
+    host: str = _knob(
+        "127.0.0.1", "Address to listen on.", "a host name or an IP address", pattern=r"\S"
+    )
+    port: int = _knob(
+        7860,
+        "Port to listen on. 0 lets the system choose.",
+        "a whole number from 0 to 65535",
+        ge=0,
+        le=65535,
+    )
+    log: Literal["debug", "info", "warning", "error"] = _knob(
+        "warning", "How much is logged, to stderr.", "debug, info, warning or error"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment; no file is read behind the user's back."""
+        return init_settings, env_settings
+
+    @property
+    def database(self) -> str:
+        """The database's URL with the default filled in."""
+        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'inferscale.db'}"
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the environment; `given` (not None) wins. Raises SettingsError naming the key."""
+    try:
+        return Settings(**{key: value for key, value in given.items() if value is not None})
+    except ValidationError as error:
+        lines = [_explain(fault["loc"], fault["input"]) for fault in error.errors()]
+        raise SettingsError("\n".join(lines)) from None
+
+
+def allowed_values(field: FieldInfo) -> str:
+    """What a field accepts, in words."""
+    extra = field.json_schema_extra
+    return str(extra["allowed"]) if isinstance(extra, dict) else ""
+
+
+def without_password(text: str) -> str:
+    """The text, with the password of a URL hidden."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
+
+
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """One line for every INFERSCALE_* variable that no setting reads, with the nearest name."""
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    lines = []
+    for name in sorted(os.environ if environment is None else environment):
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            near = get_close_matches(name.upper(), known, 1, 0.8)
+            lines.append(f"{name} is not a setting" + (f": is {near[0]} meant?" if near else "."))
+    return lines
+
+
+def _explain(location: tuple[int | str, ...], value: object) -> str:
+    name = str(location[0])
+    field = Settings.model_fields.get(name)
+    if field is None:
+        return f"{name} is not a setting."
+    shown = without_password(str(value))
+    return f"{PREFIX}{name.upper()}={shown} cannot work: allowed is {allowed_values(field)}."
