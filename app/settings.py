@@ -15,6 +15,7 @@ from pydantic_settings.sources import PydanticBaseSettingsSource
 from memory_engine.errors import SettingsError
 
 PREFIX = "INFERSCALE_"
+DATABASE_FILE = "inferscale.db"
 
 
 def _knob(default: Any, description: str, allowed: str, **limits: Any) -> Any:
@@ -138,7 +139,7 @@ class Settings(BaseSettings):
     @property
     def database(self) -> str:
         """The database's URL with the default filled in."""
-        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'inferscale.db'}"
+        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / DATABASE_FILE}"
 
 
 def load_settings(**given: Any) -> Settings:

@@ -1,8 +1,9 @@
-"""`inferscale bench`: the cost of k facts as text and as KV."""
+"""`inferscale bench` and `inferscale demo`: what KV injection costs and what it keeps."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,9 @@ from app.cli.command import AsJson, run
 from app.cli.output import note, say, say_json, table
 from app.settings import Settings
 from memory_engine.errors import SettingsError
+
+if TYPE_CHECKING:
+    from app.demo import Answers
 
 
 def bench(
@@ -34,6 +38,31 @@ def bench(
         say_json(report)
 
     run(work)
+
+
+def demo(as_json: AsJson = False) -> None:
+    """Ask a sample person's twenty questions as text, as KV and without memory."""
+
+    async def work(settings: Settings) -> None:
+        from app import demo as sample
+
+        answers = await sample.demo(settings, note)
+        (note if as_json else say)(_answers_table(answers))
+        say_json(sample.report(answers))
+
+    run(work)
+
+
+def _answers_table(answers: "Sequence[Answers]") -> str:
+    rows: list[list[object]] = []
+    for each in answers:
+        replies = [each.replies[way] for way in ("text", "kv")]
+        marks = ["yes" if each.right(way) else "no" for way in ("text", "kv", "none")]
+        times = [reply.ttft_ms for reply in replies]
+        same = "yes" if replies[0].reply == replies[1].reply else "no"
+        rows.append([each.question.question, each.question.answer, *marks, same, *times])
+    columns = ["question", "answer", "text", "kv", "none", "same", "text ms", "kv ms"]
+    return table("Right answers, and ms to the first token", columns, rows)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import measure, settings_table
+from app.cli import facts, measure, replies, serving, settings_table, upkeep
 
 app = typer.Typer(
     name="inferscale",
@@ -12,6 +12,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(serving.serve)
+app.command()(replies.ask)
+app.command()(replies.compare)
+app.command()(measure.demo)
+app.add_typer(facts.facts, name="facts")
+app.command()(upkeep.doctor)
+app.command()(upkeep.migrate)
 app.command()(measure.bench)
 app.command()(settings_table.settings)
 

@@ -5,7 +5,7 @@ import pytest
 from app.bench import PREFIX_TOKENS, QUESTION_TOKENS, Bench, Material, measure
 from app.bench_engine import random_tokens, sized_arguments
 from app.dummy_model import LLAMA_8B, kv_bytes_per_token
-from app.figures import spread, speedup
+from app.figures import speedup, spread
 from app.settings import Settings
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import SettingsError, UnsupportedModelError

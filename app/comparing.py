@@ -1,0 +1,68 @@
+"""Text against KV on one question: alternated, cold, warm-up dropped, medians."""
+
+from collections.abc import AsyncIterator
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from agent.events import Reply
+from app.figures import speedup, spread
+from memory_engine.errors import EngineError, UnsupportedModelError
+from memory_engine.types import Mode
+
+if TYPE_CHECKING:
+    from app.service import ChatService
+
+WARM_UPS = 1
+ORDERS = ((Mode.TEXT, Mode.KV), (Mode.KV, Mode.TEXT))
+
+
+async def compare(
+    service: "ChatService", *, user: str, message: str, k: int | None, repeats: int
+) -> dict[str, Any]:
+    """Ask once a turn in both modes on the same token ids; nothing is remembered.
+
+    Every request has a cache salt of its own, so text is prefilled from nothing and KV
+    comes from the arena. `text` and `kv` are the replies with the median time to first
+    token. Raises UnsupportedModelError when the model is refused.
+    """
+    if not service.kv_available:
+        raise UnsupportedModelError(f"There is nothing to compare: {service.kv_refusal}")
+    await service.settle(user)
+    replies: dict[Mode, list[Reply]] = {Mode.TEXT: [], Mode.KV: []}
+    for turn in range(repeats + WARM_UPS):
+        events = service.compare(
+            user=user, message=message, k=k, order=ORDERS[turn % 2], remember=False, cold=True
+        )
+        async for mode, event in events:
+            if isinstance(event, Reply) and turn >= WARM_UPS:
+                replies[mode].append(event)
+    return _report(replies)
+
+
+def _report(replies: dict[Mode, list[Reply]]) -> dict[str, Any]:
+    times = {mode: [reply.ttft_ms for reply in got] for mode, got in replies.items()}
+    pairs = zip(replies[Mode.TEXT], replies[Mode.KV], strict=True)
+    return {
+        "text": _typical(replies[Mode.TEXT]) | {"ttft_spread_ms": spread(times[Mode.TEXT])},
+        "kv": _typical(replies[Mode.KV]) | {"ttft_spread_ms": spread(times[Mode.KV])},
+        "speedup": speedup(times[Mode.TEXT], times[Mode.KV]),
+        "same_reply": all(text.reply == kv.reply for text, kv in pairs),
+        "n": len(times[Mode.TEXT]),
+        "warm_ups_dropped": WARM_UPS,
+    }
+
+
+def _typical(replies: list[Reply]) -> dict[str, Any]:
+    middle = median_low(reply.ttft_ms for reply in replies)
+    return next(reply for reply in replies if reply.ttft_ms == middle).as_json()
+
+
+async def last_reply(events: AsyncIterator[Any]) -> Reply:
+    """The reply at the end of its events. Raises EngineError when there is none."""
+    reply = None
+    async for event in events:
+        if isinstance(event, Reply):
+            reply = event
+    if reply is None:
+        raise EngineError("The engine ended without a reply.")
+    return reply

@@ -1,0 +1,114 @@
+"""Puts the parts together: database, engine, memory, agent, service. Nothing else does."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.engine import build_engine, engine_arguments
+from app.model_choice import choose_embedding_model, choose_model, stay_offline
+from app.settings import DATABASE_FILE, Settings
+from memory_engine.engines.base import Engine
+from memory_engine.errors import DatabaseReadOnlyError
+
+if TYPE_CHECKING:
+    from agent.database import Database
+    from app.service import ChatService
+
+Progress = Callable[[str], None]
+
+
+def silent(text: str) -> None:
+    """Progress that nobody wants to see."""
+
+
+async def open_service(
+    settings: Settings, *, engine: Engine | None = None, progress: Progress = silent
+) -> "ChatService":
+    """A running service; `aclose` it. `engine` (not started) replaces embedded vLLM.
+
+    Cheap checks come first: the database, then the model folder, then the model is loaded.
+    When the conformance gate refuses the model, the service runs in text mode only. If a
+    step fails, what was opened is closed. Raises UserError and EngineError kinds.
+    """
+    stay_offline(settings)
+    async with AsyncExitStack() as opened:
+        database = await open_database(settings)
+        opened.push_async_callback(database.aclose)
+        model = await asyncio.to_thread(choose_model, settings)
+        embedding_model = await asyncio.to_thread(choose_embedding_model, settings)
+        if engine is None:
+            progress(f"Loading {Path(model).name} ...")
+            engine = await asyncio.to_thread(build_engine, model, engine_arguments(settings))
+        opened.push_async_callback(engine.aclose)
+        await engine.start()
+        service = await _assemble(settings, database, engine, model, embedding_model)
+        opened.pop_all()
+    if not service.kv_available:
+        progress(f"KV injection is not available, only text mode: {service.kv_refusal}")
+    return service
+
+
+@asynccontextmanager
+async def running_service(
+    settings: Settings, *, engine: Engine | None = None, progress: Progress = silent
+) -> AsyncIterator["ChatService"]:
+    """`open_service`, closed at the end."""
+    service = await open_service(settings, engine=engine, progress=progress)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+async def open_database(settings: Settings) -> "Database":
+    """The database, at this version's revision; `aclose` it.
+
+    The default SQLite file is created if there is none. Raises DatabaseError kinds.
+    """
+    from agent.database import Database
+    from agent.revision import check_revision, migrate
+
+    if not settings.database_url:
+        await asyncio.to_thread(prepare_data_dir, settings)
+        if not (settings.data_dir / DATABASE_FILE).exists():
+            await asyncio.to_thread(migrate, settings.database)
+    database = Database(settings.database)
+    try:
+        await check_revision(database)
+    except BaseException:
+        await database.aclose()
+        raise
+    return database
+
+
+async def migrate_database(settings: Settings) -> str:
+    """Create the database or bring it to this version's revision; return the revision."""
+    from agent.revision import migrate
+
+    if not settings.database_url:
+        await asyncio.to_thread(prepare_data_dir, settings)
+    return await asyncio.to_thread(migrate, settings.database)
+
+
+def prepare_data_dir(settings: Settings) -> None:
+    """Create the data folder. Raises DatabaseReadOnlyError when it cannot be written."""
+    folder = settings.data_dir
+    reason = ""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason or not os.access(folder, os.W_OK | os.X_OK):
+        raise DatabaseReadOnlyError(
+            f"The data folder {folder} cannot be written{reason and f': {reason}'}. Give this "
+            "user write permission, or set INFERSCALE_DATA_DIR to another folder."
+        )
+
+
+async def _assemble(
+    settings: Settings, database: "Database", engine: Engine, model: str, embedding_model: str
+) -> "ChatService":
+    raise NotImplementedError

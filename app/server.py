@@ -1,0 +1,166 @@
+"""Serving the chat: the port is taken first, then the model loads, then it listens."""
+
+import asyncio
+import contextlib
+import errno
+import importlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from app.compose import Progress, running_service
+from app.settings import Settings
+from memory_engine.engines.base import Engine
+from memory_engine.errors import PortTakenError, SettingsError
+
+if TYPE_CHECKING:
+    from app.service import ChatService
+
+DRAIN_SECONDS = 10
+BACKLOG = 128
+
+
+async def serve(
+    settings: Settings,
+    *,
+    announce: Callable[[str], None],
+    progress: Progress,
+    engine: Engine | None = None,
+) -> None:
+    """Serve the chat until SIGINT or SIGTERM, then drain and return.
+
+    `announce` gets the page's URL when it really listens. Raises PortTakenError before
+    anything is loaded.
+    """
+    with bind(settings.host, settings.port) as listener:
+        work = asyncio.current_task()
+        assert work is not None
+        server: list[uvicorn.Server] = []
+        stopping: list[bool] = []
+
+        def stop() -> None:
+            stopping.append(True)
+            if server:
+                server[0].force_exit = server[0].should_exit
+                server[0].should_exit = True
+            elif len(stopping) == 1:
+                work.cancel()
+
+        with signals(stop):
+            try:
+                async with running_service(settings, engine=engine, progress=progress) as service:
+                    url = _url(settings, listener)
+                    server.append(_server(service, settings, lambda: announce(url)))
+                    await server[0].serve(sockets=[listener])
+                    progress("Stopping: finishing what is to be remembered ...")
+            except asyncio.CancelledError:
+                if not stopping:
+                    raise
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that holds the port: callers wait until the server accepts.
+
+    Raises PortTakenError, or SettingsError for a host or port that cannot be had.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as error:
+        raise SettingsError(f"INFERSCALE_HOST={host} cannot work: {error.strerror}.") from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _explained(error, host, port) from None
+    return listener
+
+
+def _explained(error: OSError, host: str, port: int) -> Exception:
+    if error.errno == errno.EADDRINUSE:
+        return PortTakenError(
+            f"Another program listens on port {port}. Stop it, or choose another port with "
+            f"--port (such as --port {port + 1 if port < 65535 else port - 1}) or INFERSCALE_PORT."
+        )
+    if error.errno == errno.EACCES:
+        return SettingsError(
+            f"INFERSCALE_PORT={port} cannot work: this user may not listen on it. "
+            "Choose one above 1023 with --port."
+        )
+    return SettingsError(f"INFERSCALE_HOST={host} cannot work: {error.strerror}.")
+
+
+@contextlib.contextmanager
+def signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on the loop at SIGINT and SIGTERM.
+
+    SIGINT is blocked and waited for in a thread of its own: a terminal sends Ctrl-C to the
+    engine's process too, which inherits the block and so lives until we have drained.
+    """
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    finished = threading.Event()
+
+    def wait() -> None:
+        while not finished.is_set():
+            if signal.sigtimedwait({signal.SIGINT}, 0.2) is not None:
+                loop.call_soon_threadsafe(stop)
+
+    waiter = threading.Thread(target=wait, name="ctrl-c", daemon=True)
+    waiter.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        waiter.join()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells when it listens, and has no signal handlers of its own.
+
+    Its own handlers raise the signal again after the drain, which would end us badly.
+    """
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._listening()
+
+
+def _server(
+    service: "ChatService", settings: Settings, listening: Callable[[], None]
+) -> uvicorn.Server:
+    # The page is one layer up, so it is looked up by name when it is needed.
+    page: Any = importlib.import_module("ui").create_app(service, user=settings.user)
+    config = uvicorn.Config(
+        page,
+        log_level=settings.log,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        access_log=settings.log in ("debug", "info"),
+    )
+    return _Server(config, listening)
+
+
+def _url(settings: Settings, listener: socket.socket) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{listener.getsockname()[1]}"

@@ -1,0 +1,114 @@
+"""Serving: the port first, the URL when it answers, a clean end at Ctrl-C."""
+
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from app.server import bind, serve
+from app.settings import Settings
+from memory_engine.errors import PortTakenError, SettingsError
+
+# `app.server` with a page of its own and a service that only knows how to close.
+PROGRAM = textwrap.dedent(
+    """
+    import asyncio, contextlib, sys, types
+    from fastapi import FastAPI
+    from app import server
+    from app.cli.output import note, say, stdout_for_results
+    from app.settings import Settings
+
+    page = FastAPI()
+    @page.get("/")
+    async def hello() -> str:
+        print("written by a library")
+        return "hello"
+    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, user: page)
+
+    @contextlib.asynccontextmanager
+    async def service(settings, engine, progress):
+        progress("loading")
+        await asyncio.sleep(float(sys.argv[1]))
+        try:
+            yield object()
+        finally:
+            await asyncio.sleep(0.1)
+            note("closed")
+    server.running_service = service
+    with stdout_for_results():
+        asyncio.run(server.serve(Settings(port=0), announce=say, progress=note))
+    """
+)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+def started(load_seconds: float) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(load_seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_taken_port_is_named_with_what_to_do(taken_port: int) -> None:
+    with pytest.raises(PortTakenError) as caught:
+        bind("127.0.0.1", taken_port)
+    assert str(taken_port) in str(caught.value)
+    assert "--port" in str(caught.value)
+
+
+async def test_a_taken_port_is_found_before_anything_is_loaded(
+    taken_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.server.running_service", None)
+    with pytest.raises(PortTakenError):
+        await serve(Settings(port=taken_port), announce=print, progress=print)
+
+
+def test_a_port_is_ours_while_the_model_loads() -> None:
+    with bind("127.0.0.1", 0) as first, pytest.raises(PortTakenError):
+        bind("127.0.0.1", first.getsockname()[1])
+
+
+def test_a_host_that_is_not_ours_is_named() -> None:
+    with pytest.raises(SettingsError, match=r"INFERSCALE_HOST=203\.0\.113\.7"):
+        bind("203.0.113.7", 0)
+    with pytest.raises(SettingsError, match="INFERSCALE_HOST=no such host"):
+        bind("no such host", 0)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_at_the_url_it_prints_and_drains_at_a_signal(how: signal.Signals) -> None:
+    with started(0) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert urllib.request.urlopen(url, timeout=10).read() == b'"hello"'
+        process.send_signal(how)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert out == ""
+    assert "written by a library" in err
+    assert "closed" in err
+
+
+def test_ctrl_c_while_the_model_loads_ends_at_once() -> None:
+    with started(60) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert out == ""
