@@ -1,0 +1,38 @@
+# make run   install what is missing, then serve the chat on http://127.0.0.1:7860
+# make test  install what is missing, then run all tests
+#
+# PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
+.PHONY: setup setup-dev run test lint format bench lock
+export PYTHON DEVICE
+
+PACKAGES = app agent memory_engine ui migrations tests
+BIN = .venv/bin
+
+setup:
+	@scripts/setup
+
+setup-dev:
+	@scripts/setup --dev
+
+run: setup
+	@$(BIN)/inferscale migrate
+	@exec $(BIN)/inferscale serve
+
+test: setup-dev
+	@$(BIN)/python -m pytest
+
+lint: setup-dev
+	$(BIN)/ruff format --check $(PACKAGES)
+	$(BIN)/ruff check $(PACKAGES)
+	$(BIN)/mypy $(PACKAGES)
+
+format: setup-dev
+	$(BIN)/ruff format $(PACKAGES)
+	$(BIN)/ruff check --fix $(PACKAGES)
+
+bench: setup
+	@$(BIN)/inferscale bench
+
+# Resolve the requirement files again, keeping the pins that still fit.
+lock: setup
+	@scripts/lock
