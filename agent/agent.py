@@ -1,0 +1,178 @@
+"""The agent: replies with what it knows, and remembers what it is told."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from time import perf_counter
+from typing import cast
+
+from agent.candidate import Candidate
+from agent.context import RememberContext, ReplyContext
+from agent.database import Database
+from agent.events import ReplyEvent
+from agent.extract import Extractor
+from agent.facts import FactStore
+from agent.holding import Holding
+from agent.records import Fact, UserTurn
+from agent.remember import Remembering
+from agent.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
+from agent.remember_graph import remember_graph
+from agent.reply_graph import RECURSION_LIMIT as REPLY_LIMIT
+from agent.reply_graph import reply_graph
+from agent.shown import Shown
+from agent.state import ReplyState
+from agent.transcript import Transcript
+from memory_engine.memory import Memory
+from memory_engine.types import Mode, Sampling
+
+# How long a reply waits for what was said just before to become recallable. The rules take
+# milliseconds; a slow model's extraction must not hold up the first token.
+CATCH_UP_S = 0.25
+
+
+class Agent:
+    """Runs the two graphs over one memory and one database.
+
+    `transcript` and `facts` are for reading and listing; changes of facts go through the
+    agent, because the memory has to follow. Call `start` once before the first reply.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        database: Database,
+        extractor: Extractor,
+        *,
+        sampling: Sampling | None = None,
+        recall_k: int = 50,
+        preceding_turns: int = 0,
+    ) -> None:
+        self.transcript = Transcript(database)
+        self.facts = FactStore(database)
+        self._memory = memory
+        self._holding = Holding(self.facts, memory, preceding_turns)
+        self._sampling = sampling or Sampling()
+        self._recall_k = recall_k
+        self._reply_graph = reply_graph()
+        self._remember_graph = remember_graph()
+        self._remember_context = RememberContext(extractor, self.facts, self._holding)
+        self._remembering = Remembering(self.transcript, self._remember)
+
+    async def start(self) -> None:
+        """Start remembering, first what an earlier process was told and did not get to."""
+        await self._remembering.start()
+
+    async def reply(
+        self,
+        owner: str,
+        message: str,
+        modes: Sequence[Mode],
+        *,
+        conversation_id: str | None = None,
+        k: int | None = None,
+        remember: bool = True,
+        keep: Mode,
+        sampling: Sampling | None = None,
+    ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
+        """Reply in each of `modes` from one prompt; the transcript keeps the one in `keep`.
+
+        Closing the iterator aborts the engine's request and keeps what was shown. Without
+        a conversation and without `remember` nothing is stored.
+        """
+        started = perf_counter()
+        await self._catch_up(owner)
+        context = ReplyContext(
+            memory=self._memory,
+            holding=self._holding,
+            transcript=self.transcript,
+            modes=tuple(modes),
+            sampling=sampling or self._sampling,
+            started=started,
+        )
+        state = ReplyState(
+            owner=owner,
+            message=message,
+            conversation_id=conversation_id,
+            k=self._recall_k if k is None else k,
+            stored=remember or conversation_id is not None,
+            remember=remember,
+        )
+        shown = Shown(keep)
+        try:
+            async with aclosing(self._run(state, context, shown)) as events:
+                async for event in events:
+                    yield event
+        except Exception:
+            shown.failed = True
+            raise
+        finally:
+            # Also when the caller was cancelled: what was shown is kept.
+            await asyncio.shield(self._finish(shown, remember))
+
+    async def add(self, owner: str, candidates: Sequence[Candidate]) -> list[Fact]:
+        """Add facts that the user states by hand; recall sees them on return."""
+        added = await self.facts.add(owner, candidates)
+        await self._holding.ensure(owner)
+        return added
+
+    async def forget(self, owner: str, fact_id: str) -> None:
+        """Forget a fact; returns when SQL, index and KV are rid of it."""
+        await self.facts.forget(owner, fact_id)
+        await self._holding.refresh(owner)
+        await self._memory.settle(owner)
+
+    async def settle(self, owner: str | None = None) -> None:
+        """Wait until remembering and encoding (of `owner`, or of all) are done.
+
+        After a start the memory holds nobody's facts: those of a named `owner` are handed over.
+        """
+        await self._remembering.settle(owner)
+        if owner is not None:
+            await self._holding.ensure(owner)
+        await self._memory.settle(owner)
+
+    async def aclose(self) -> None:
+        """Remember what is queued, then stop."""
+        await self._remembering.aclose()
+
+    async def _run(
+        self, state: ReplyState, context: ReplyContext, shown: Shown
+    ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
+        stream = self._reply_graph.astream(
+            state,
+            {"recursion_limit": REPLY_LIMIT},
+            context=context,
+            stream_mode="custom",
+        )
+        parts = cast(AsyncGenerator[UserTurn | tuple[Mode, ReplyEvent], None], stream)
+        async with aclosing(parts):
+            async for part in parts:
+                if isinstance(part, UserTurn):
+                    shown.turn = part
+                    continue
+                mode, event = part
+                shown.see(mode, event)
+                yield mode, event
+
+    async def _finish(self, shown: Shown, remember: bool) -> None:
+        if shown.turn is None:
+            return
+        try:
+            await self.transcript.add_reply(shown.turn, shown.text, shown.status)
+        finally:
+            if remember:
+                self._remembering.put(shown.turn)
+
+    async def _catch_up(self, owner: str) -> None:
+        try:
+            async with asyncio.timeout(CATCH_UP_S):
+                await self._remembering.settle(owner)
+        except TimeoutError:
+            return
+
+    async def _remember(self, turn: UserTurn) -> None:
+        await self._remember_graph.ainvoke(
+            {"turn": turn},
+            {"recursion_limit": REMEMBER_LIMIT},
+            context=self._remember_context,
+        )

@@ -1,0 +1,31 @@
+"""The services that the graphs' nodes use."""
+
+from dataclasses import dataclass
+
+from agent.extract import Extractor
+from agent.facts import FactStore
+from agent.holding import Holding
+from agent.transcript import Transcript
+from memory_engine.memory import Memory
+from memory_engine.types import Mode, Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyContext:
+    """Services and choices of one reply. `started` is `time.perf_counter()` at the call."""
+
+    memory: Memory
+    holding: Holding
+    transcript: Transcript
+    modes: tuple[Mode, ...]
+    sampling: Sampling
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class RememberContext:
+    """Services that turn what was said into facts."""
+
+    extractor: Extractor
+    facts: FactStore
+    holding: Holding

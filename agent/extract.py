@@ -1,0 +1,17 @@
+"""The seam between remembering and whoever finds statements in a turn."""
+
+from typing import Protocol
+
+from agent.candidate import Candidate
+from agent.records import UserTurn
+
+
+class Extractor(Protocol):
+    """Finds statements worth remembering. Says nothing about what is known already."""
+
+    async def extract(self, turn: UserTurn) -> list[Candidate]:
+        """The statements in `turn`, in order; none is a right answer.
+
+        Raises EngineError when it could not tell, so that the turn is tried again.
+        """
+        ...

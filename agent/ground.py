@@ -1,0 +1,75 @@
+"""The check between extracting and keeping: does the turn say it, and may it stay."""
+
+import logging
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from agent.candidate import Candidate
+from agent.dates import resolve, time_expression
+from agent.records import UserTurn
+from agent.refuse import refuse
+from agent.text import one_line
+from agent.words import content_words, word_set, words
+
+NEGATIONS = word_set(
+    """not no never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't
+    aren't wasn't weren't won't hasn't haven't hadn't wouldn't couldn't shouldn't ain't"""
+)
+QUESTION = re.compile(r"\?[\"')\u201d\s]*$")
+
+log = logging.getLogger(__name__)
+
+
+def ground(turn: UserTurn, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those candidates that the turn bears out, with their dates. May block for a moment.
+
+    The log tells how many were dropped and why, never what they said.
+    """
+    kept = []
+    for candidate in candidates:
+        reason = fault(turn.text, candidate)
+        if reason:
+            log.info("turn %d: a statement was dropped: %s", turn.id, reason)
+        else:
+            kept.append(_dated(candidate, turn.said_at))
+    return kept
+
+
+def fault(message: str, candidate: Candidate) -> str | None:
+    """Why `message` does not bear out `candidate`, or None.
+
+    The quote must be in the message. Every content word of the text and of the value must
+    be in the quote, and the text must be negated as often as the quote.
+    """
+    quote = _comparable(candidate.quote)
+    if not quote or not candidate.text or quote not in _comparable(message):
+        return "the quote is not in the message"
+    spoken = content_words(quote)
+    if not content_words(candidate.text) <= spoken:
+        return "the text has words of its own"
+    if not content_words(candidate.value) <= spoken:
+        return "the value has words of its own"
+    if negations(candidate.text) != negations(quote):
+        return "a negation was lost or added"
+    if QUESTION.search(candidate.quote):
+        return "it is a question"
+    return refuse(candidate.quote) or refuse(candidate.text)
+
+
+def negations(text: str) -> int:
+    """How many negating words are in `text`."""
+    return sum(word in NEGATIONS for word in words(text))
+
+
+def _comparable(text: str) -> str:
+    return one_line(text.replace("\u2019", "'")).casefold()
+
+
+def _dated(candidate: Candidate, said_at: datetime) -> Candidate:
+    expression = candidate.time_expression or time_expression(candidate.quote)
+    if expression is None or candidate.kind == "stable":
+        return candidate.dated(None, expression)
+    direction: Literal["past", "future"] = "future" if candidate.kind == "plan" else "past"
+    return candidate.dated(resolve(expression, said_at, direction), expression)

@@ -1,0 +1,25 @@
+"""Second node of a reply: the prompt, from facts, exact history and message."""
+
+from time import perf_counter
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agent.context import ReplyContext
+from agent.state import ReplyState
+
+
+async def plan(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
+    """Lay out the prompt. Raises MessageTooLongError and NotFoundError: nothing is stored yet."""
+    context, began = runtime.context, perf_counter()
+    history = []
+    if state["conversation_id"] is not None:
+        history = await context.transcript.messages(state["owner"], state["conversation_id"])
+    laid_out = context.memory.plan(
+        state["owner"],
+        state["recalled"],
+        history,
+        state["message"],
+        context.sampling.max_tokens,
+    )
+    return {"plan": laid_out, "plan_ms": (perf_counter() - began) * 1000}

@@ -1,0 +1,80 @@
+"""Which revision the database's schema is at, and how to bring it to this code's."""
+
+import logging
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from agent.database import Database, parse_url
+from agent.database_errors import explain
+from memory_engine.errors import DatabaseRevisionError
+
+MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+
+log = logging.getLogger(__name__)
+
+
+def alembic_config(database_url: str) -> Config:
+    """Alembic's configuration for this database; the URL may hold any character."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["database_url"] = database_url
+    return config
+
+
+def head_revision() -> str:
+    """The revision this code needs."""
+    head = ScriptDirectory.from_config(alembic_config("")).get_current_head()
+    assert head is not None, "migrations/versions is empty"
+    return head
+
+
+def migrate(database_url: str, revision: str = "head") -> str:
+    """Bring the schema to `revision` (an SQLite file is created if need be); return it.
+
+    Blocks. Raises DatabaseError and its kinds. Either all of it happens, or nothing.
+    """
+    url = parse_url(database_url)
+    if url.get_backend_name() == "sqlite" and url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    name = url.render_as_string(hide_password=True)
+    try:
+        command.upgrade(alembic_config(database_url), revision)
+    except DBAPIError as error:
+        raise explain(error, name) or error from error
+    except CommandError as error:
+        raise DatabaseRevisionError(
+            f"The database {name} is at a revision this version does not know: it was "
+            "written by a newer InferScale. Install that version, or choose another "
+            "INFERSCALE_DATABASE_URL."
+        ) from error
+    reached = head_revision() if revision == "head" else revision
+    log.info("database %s is at revision %s", name, reached)
+    return reached
+
+
+async def current_revision(database: Database) -> str | None:
+    """The revision the schema is at, or None where nothing was migrated yet."""
+    async with database.read() as session:
+        connection = await session.connection()
+        return await connection.run_sync(_current)
+
+
+async def check_revision(database: Database) -> None:
+    """Raise DatabaseRevisionError unless the schema is the one this code needs."""
+    found, needed = await current_revision(database), head_revision()
+    if found != needed:
+        raise DatabaseRevisionError(
+            f"The database {database.name} is at revision {found or 'none'}, and this version "
+            f"needs {needed}. Run `inferscale migrate`."
+        )
+
+
+def _current(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()

@@ -1,0 +1,150 @@
+"""The tables. Rows are added; text is never overwritten.
+
+users            who owns what; `facts_version` counts the changes of their facts
+  conversations  a title and an order
+    turns        what was said, exactly; a user's turn also says whether it was remembered
+  facts          what is known; an ended fact was superseded or forgotten
+    fact_events  what happened to a fact, and when; holds no text
+"""
+
+from datetime import date, datetime
+
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    MetaData,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from agent.utc import UTCDateTime, utc_now
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {datetime: UTCDateTime}  # noqa: RUF012
+
+
+class UserRow(Base):
+    __tablename__ = "users"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    facts_version: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class ConversationRow(Base):
+    __tablename__ = "conversations"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    owner: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    title: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class TurnRow(Base):
+    """A turn. `remember` is null for the assistant's turns, which are never remembered."""
+
+    __tablename__ = "turns"
+    __table_args__ = (
+        UniqueConstraint("conversation_id", "position"),
+        CheckConstraint("role IN ('user', 'assistant')", name="role"),
+        CheckConstraint("status IN ('complete', 'stopped', 'failed')", name="status"),
+        CheckConstraint("remember IN ('pending', 'done', 'failed', 'off')", name="remember"),
+        CheckConstraint("role = 'user' OR remember IS NULL", name="remember_user_only"),
+        Index(
+            "ix_turns_pending",
+            "id",
+            sqlite_where=text("remember IN ('pending', 'failed')"),
+            postgresql_where=text("remember IN ('pending', 'failed')"),
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    conversation_id: Mapped[int] = mapped_column(ForeignKey("conversations.id"))
+    position: Mapped[int]
+    role: Mapped[str]
+    status: Mapped[str] = mapped_column(default="complete")
+    text: Mapped[str]
+    remember: Mapped[str | None]
+    remember_attempts: Mapped[int] = mapped_column(default=0)
+    remember_error: Mapped[str | None]
+    remembered_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+ACTIVE = text("ended_at IS NULL")
+
+
+class FactRow(Base):
+    """A fact. `same_as` is a digest of the normalised text: no two active facts share it.
+
+    A forgotten fact keeps its row and its source turn, so that the turn is not remembered
+    again, and loses everything that tells what it said.
+    """
+
+    __tablename__ = "facts"
+    __table_args__ = (
+        CheckConstraint("kind IN ('stable', 'event', 'plan')", name="kind"),
+        CheckConstraint("(forgotten_at IS NULL) = (text IS NOT NULL)", name="text"),
+        CheckConstraint("(forgotten_at IS NULL) = (same_as IS NOT NULL)", name="same_as"),
+        CheckConstraint("forgotten_at IS NULL OR attribute IS NULL", name="attribute"),
+        CheckConstraint("forgotten_at IS NULL OR ended_at IS NOT NULL", name="forgotten"),
+        CheckConstraint("superseded_by IS NULL OR ended_at IS NOT NULL", name="superseded"),
+        Index(
+            "uq_facts_active_text",
+            "owner",
+            "same_as",
+            unique=True,
+            sqlite_where=ACTIVE,
+            postgresql_where=ACTIVE,
+        ),
+        Index(
+            "uq_facts_active_attribute",
+            "owner",
+            "attribute",
+            unique=True,
+            sqlite_where=ACTIVE,
+            postgresql_where=ACTIVE,
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    owner: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    text: Mapped[str | None]
+    same_as: Mapped[str | None]
+    attribute: Mapped[str | None]
+    kind: Mapped[str] = mapped_column(default="stable")
+    dated: Mapped[date | None]
+    time_expression: Mapped[str | None]
+    source_turn_id: Mapped[int | None] = mapped_column(ForeignKey("turns.id"), index=True)
+    superseded_by: Mapped[int | None] = mapped_column(ForeignKey("facts.id"))
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    ended_at: Mapped[datetime | None]
+    forgotten_at: Mapped[datetime | None]
+
+
+class FactEventRow(Base):
+    __tablename__ = "fact_events"
+    __table_args__ = (
+        CheckConstraint("kind IN ('added', 'superseded', 'forgotten')", name="kind"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    fact_id: Mapped[int] = mapped_column(ForeignKey("facts.id"), index=True)
+    kind: Mapped[str]
+    at: Mapped[datetime] = mapped_column(default=utc_now)

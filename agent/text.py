@@ -1,0 +1,35 @@
+"""Text at the edge: what is removed from it, and when two texts are the same."""
+
+import hashlib
+import re
+import unicodedata
+
+# Halves of a surrogate pair cannot be encoded, and PostgreSQL stores no NUL.
+UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
+SPACES = re.compile(r"\s+")
+FINAL_PUNCTUATION = " .!?\u2026;,"
+
+
+def storable(text: str) -> str:
+    """`text` without what no database and no tokenizer takes; emoji and their joiners stay."""
+    return UNSTORABLE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of white space as one space."""
+    return SPACES.sub(" ", text).strip()
+
+
+def same_as(text: str) -> str:
+    """A digest, equal for texts that differ only in case, spaces and final punctuation."""
+    plain = one_line(unicodedata.normalize("NFKC", text)).replace("\u2019", "'")
+    return hashlib.sha256(plain.casefold().rstrip(FINAL_PUNCTUATION).encode()).hexdigest()
+
+
+def title_of(message: str, length: int = 60) -> str:
+    """The start of `message` on one line, cut at a word."""
+    line = one_line(message)
+    if len(line) <= length:
+        return line
+    head = line[: length - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head) + "\u2026"

@@ -1,0 +1,138 @@
+"""Conversations and turns, exactly as they were said. Turns are only ever added."""
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from agent.database import Database
+from agent.records import Conversation, TurnStatus, UserTurn
+from agent.tables import ConversationRow, TurnRow
+from agent.text import title_of
+from agent.users import lock_user
+from memory_engine.errors import NotFoundError
+from memory_engine.types import Message
+
+UNTITLED = "New conversation"
+GIVE_UP_AFTER = 9
+
+
+def row_id(identifier: str, what: str) -> int:
+    """The number in an id from outside; NotFoundError for anything that cannot be one."""
+    if not (identifier.isascii() and identifier.isdigit() and len(identifier) <= 9):
+        raise NotFoundError(f"There is no {what} {identifier!r}.")
+    return int(identifier)
+
+
+class Transcript:
+    """The conversations of all users; every call names the user it is for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def new_conversation(self, owner: str) -> str:
+        """Start a conversation and return its id."""
+        async with self._database.write() as session:
+            return str((await self._create(session, owner)).id)
+
+    async def conversations(self, owner: str) -> list[Conversation]:
+        """The conversations of `owner`, newest first."""
+        query = (
+            select(ConversationRow)
+            .where(ConversationRow.owner == owner)
+            .order_by(ConversationRow.id.desc())
+        )
+        async with self._database.read() as session:
+            rows = (await session.scalars(query)).all()
+        return [Conversation(str(r.id), r.title or UNTITLED, r.created_at) for r in rows]
+
+    async def messages(self, owner: str, conversation_id: str) -> list[Message]:
+        """The turns in order, without replies that failed before their first word."""
+        async with self._database.read() as session:
+            conversation = await self._find(session, owner, conversation_id)
+            query = (
+                select(TurnRow.role, TurnRow.text)
+                .where(TurnRow.conversation_id == conversation.id, TurnRow.text != "")
+                .order_by(TurnRow.position)
+            )
+            rows = (await session.execute(query)).all()
+        return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
+
+    async def add_message(
+        self, owner: str, conversation_id: str | None, text: str, *, remember: bool
+    ) -> UserTurn:
+        """Store a user's turn, in a new conversation if none is given."""
+        async with self._database.write() as session:
+            if conversation_id is None:
+                conversation = await self._create(session, owner)
+            else:
+                await lock_user(session, owner)
+                conversation = await self._find(session, owner, conversation_id)
+            conversation.title = conversation.title or title_of(text)
+            turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
+            await self._append(session, conversation, turn)
+            return UserTurn(turn.id, owner, str(conversation.id), text, turn.created_at)
+
+    async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
+        """Store the reply to `turn`, as far as it was shown."""
+        async with self._database.write() as session:
+            await lock_user(session, turn.owner)
+            conversation = await self._find(session, turn.owner, turn.conversation_id)
+            await self._append(
+                session, conversation, TurnRow(role="assistant", text=text, status=status)
+            )
+
+    async def unremembered(self) -> list[UserTurn]:
+        """All users' turns to remember, oldest first: new ones and those worth another try."""
+        query = (
+            select(TurnRow, ConversationRow.owner)
+            .join(ConversationRow, ConversationRow.id == TurnRow.conversation_id)
+            .where(
+                (TurnRow.remember == "pending")
+                | ((TurnRow.remember == "failed") & (TurnRow.remember_attempts < GIVE_UP_AFTER))
+            )
+            .order_by(TurnRow.id)
+        )
+        async with self._database.read() as session:
+            rows = (await session.execute(query)).all()
+        return [
+            UserTurn(turn.id, owner, str(turn.conversation_id), turn.text, turn.created_at)
+            for turn, owner in rows
+        ]
+
+    async def note_failure(self, turn: UserTurn, error: str, *, final: bool) -> None:
+        """Count a failed attempt to remember `turn`; `final`: not again before the next start."""
+        async with self._database.write() as session:
+            await session.execute(
+                update(TurnRow)
+                .where(TurnRow.id == turn.id, TurnRow.remember.in_(("pending", "failed")))
+                .values(
+                    remember="failed" if final else "pending",
+                    remember_attempts=TurnRow.remember_attempts + 1,
+                    remember_error=error[:500],
+                )
+            )
+
+    async def _create(self, session: AsyncSession, owner: str) -> ConversationRow:
+        await lock_user(session, owner)
+        conversation = ConversationRow(owner=owner, title=None)
+        session.add(conversation)
+        await session.flush()
+        return conversation
+
+    async def _find(
+        self, session: AsyncSession, owner: str, conversation_id: str
+    ) -> ConversationRow:
+        found = await session.get(ConversationRow, row_id(conversation_id, "conversation"))
+        if found is None or found.owner != owner:
+            raise NotFoundError(f"There is no conversation {conversation_id!r}.")
+        return found
+
+    async def _append(
+        self, session: AsyncSession, conversation: ConversationRow, turn: TurnRow
+    ) -> None:
+        last = await session.scalar(
+            select(func.max(TurnRow.position)).where(TurnRow.conversation_id == conversation.id)
+        )
+        turn.conversation_id = conversation.id
+        turn.position = 0 if last is None else last + 1
+        session.add(turn)
+        await session.flush()

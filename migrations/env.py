@@ -1,0 +1,82 @@
+"""How Alembic reaches the database. The URL comes from `agent.revision`, or from -x url=..."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from alembic import context
+from sqlalchemy import URL, Connection, create_engine, event, pool
+
+from agent.database import LOCK_TIMEOUT_MS, parse_url
+from agent.tables import Base
+from agent.utc import UTCDateTime
+from memory_engine.errors import DatabaseError
+
+
+def run() -> None:
+    """Migrate in one transaction."""
+    url = _url()
+    with _connection(url) as connection:
+        context.configure(
+            connection=connection,
+            target_metadata=Base.metadata,
+            render_as_batch=True,
+            render_item=_render,
+            transactional_ddl=True,
+            autogenerate_plugins=[
+                "alembic.autogenerate.*",
+                "alembic.ext.checkconstraint_byname",
+            ],
+        )
+        with context.begin_transaction():
+            context.run_migrations()
+            _check_foreign_keys(connection)
+
+
+def _render(kind: str, item: object, _context: object) -> str | Literal[False]:
+    # A revision may not depend on code that changes later.
+    return "sa.DateTime(timezone=True)" if isinstance(item, UTCDateTime) else False
+
+
+def _url() -> URL:
+    given = context.config.attributes.get("database_url")
+    given = given or context.get_x_argument(as_dictionary=True).get("url")
+    if not given:
+        raise DatabaseError("Name the database: alembic -x url=sqlite:///file ...")
+    url = parse_url(given)
+    return url.set(drivername="sqlite") if url.get_backend_name() == "sqlite" else url
+
+
+@contextmanager
+def _connection(url: URL) -> Iterator[Connection]:
+    engine = create_engine(url, poolclass=pool.NullPool)
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", lambda c: c.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # Batch mode drops and re-creates a table; with foreign keys on, that would delete or
+    # refuse the rows that point to it. They are checked at the end instead.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys=OFF")
+    connection.execute(f"PRAGMA busy_timeout={LOCK_TIMEOUT_MS}")
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
+        return
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    if broken:
+        raise DatabaseError(
+            f"The migration was undone: {len(broken)} rows would point to rows that are gone, "
+            f"the first in table {broken[0][0]!r}."
+        )
+
+
+run()

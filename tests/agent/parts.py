@@ -1,0 +1,75 @@
+"""A whole agent over SQLite and the fake engine, for tests of what lies above and beside it."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.agent import Agent
+from agent.database import Database
+from agent.events import Reply, TextDelta
+from agent.extract import Extractor
+from agent.extract_rules import RuleExtractor
+from agent.revision import migrate
+from app.service import ChatService
+from memory_engine.engines.fake import FakeEngine
+from memory_engine.types import Mode, Prompt
+from tests.agent.stand_in import StandInMemory
+
+
+def url_of(folder: Path) -> str:
+    return f"sqlite+aiosqlite:///{folder / 'inferscale.db'}"
+
+
+@dataclass
+class Parts:
+    """The parts of an open service."""
+
+    service: ChatService
+    agent: Agent
+    memory: StandInMemory
+    engine: FakeEngine
+    database: Database
+
+    async def say(self, message: str, user: str = "ann", **options: object) -> Reply:
+        """Send a message, wait until it is remembered, and return the reply."""
+        reply = await self.ask(message, user, **options)
+        await self.service.settle(user)
+        return reply
+
+    async def ask(self, message: str, user: str = "ann", **options: object) -> Reply:
+        """Send a message and return the reply."""
+        wanted = {"mode": Mode.KV, **options}
+        events = [e async for e in self.service.reply(user=user, message=message, **wanted)]  # type: ignore[arg-type]
+        last = events[-1]
+        assert isinstance(last, Reply)
+        assert "".join(e.text for e in events if isinstance(e, TextDelta)) == last.reply
+        return last
+
+    async def known(self, user: str = "ann") -> list[str]:
+        """The texts of the facts that hold now."""
+        return [fact.text for fact in await self.service.facts(user)]
+
+
+@asynccontextmanager
+async def opened(
+    database_url: str,
+    *,
+    reply: Callable[[Prompt], str] = lambda prompt: "All right then.",
+    delay: float = 0.0,
+    supported: bool = True,
+    max_model_len: int = 100_000,
+    extractor: Extractor | None = None,
+    tail: int = 0,
+) -> AsyncIterator[Parts]:
+    """Migrate `database_url`, open everything, and close it at the end."""
+    migrate(database_url)
+    engine = FakeEngine(reply, delay=delay, supported=supported, max_model_len=max_model_len)
+    await engine.start()
+    database, memory = Database(database_url), StandInMemory(engine, tail)
+    agent = Agent(memory, database, extractor or RuleExtractor())
+    service = ChatService(agent, memory, database, engine.conformance)
+    try:
+        yield Parts(service, agent, memory, engine, database)
+    finally:
+        await service.aclose()

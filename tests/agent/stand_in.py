@@ -1,0 +1,101 @@
+"""A memory without models: words instead of vectors, characters instead of tokens."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from memory_engine.engines.base import EncodeJob
+from memory_engine.engines.fake import FakeEngine
+from memory_engine.errors import MessageTooLongError
+from memory_engine.memory import Memory
+from memory_engine.types import (
+    Chunk,
+    MemoryFact,
+    Message,
+    Mode,
+    Plan,
+    Prompt,
+    Recalled,
+    Sampling,
+    Span,
+)
+
+PREFIX = "You remember: "
+
+
+def tokens(text: str) -> list[int]:
+    return [ord(character) for character in text]
+
+
+def text_of(prompt: Prompt) -> str:
+    """The text of a prompt that the stand-in laid out."""
+    return "".join(map(chr, prompt.token_ids))
+
+
+class StandInMemory(Memory):
+    """Recalls by shared words; a fact is one segment, named by owner and text."""
+
+    def __init__(self, engine: FakeEngine, tail: int = 0) -> None:
+        self.engine = engine
+        self.tail = tail
+        self.held: dict[str, list[MemoryFact]] = {}
+        self.synced: list[tuple[str, tuple[str, ...]]] = []
+        self.settled: list[str | None] = []
+        self.closed = False
+
+    async def sync(self, owner: str, facts: Sequence[MemoryFact]) -> None:
+        self.held[owner] = list(facts)
+        self.synced.append((owner, tuple(fact.text for fact in facts)))
+        wanted = {self._segment(owner, fact.text) for fact in facts}
+        wanted.add(self._segment(owner, PREFIX))
+        await self.engine.drop(owner, [s for s in self.engine.resident(owner) if s not in wanted])
+        for text in (PREFIX, *(fact.text for fact in facts)):
+            span = Span(self._segment(owner, text), 0, len(text))
+            await self.engine.encode(EncodeJob(owner, tokens(text), (span,)))
+
+    def holds(self, owner: str) -> bool:
+        return owner in self.held
+
+    async def recall(self, owner: str, query: str, k: int) -> list[Recalled]:
+        asked = set(query.lower().split())
+        scored = [
+            Recalled(fact, len(asked & set(fact.text.lower().split())) / 10)
+            for fact in self.held.get(owner, [])
+        ]
+        return sorted(scored, key=lambda r: -r.score)[:k]
+
+    def plan(
+        self,
+        owner: str,
+        recalled: Sequence[Recalled],
+        history: Sequence[Message],
+        question: str,
+        max_tokens: int,
+    ) -> Plan:
+        limit = self.engine.info.max_model_len - max_tokens
+        if len(question) > limit:
+            raise MessageTooLongError(
+                f"The message has {len(question)} tokens, the limit is {limit}."
+            )
+        order = {fact.id: n for n, fact in enumerate(self.held.get(owner, []))}
+        used = sorted(recalled, key=lambda r: order[r.fact.id])
+        ids, spans = tokens(PREFIX), [Span(self._segment(owner, PREFIX), 0, len(PREFIX))]
+        for item in used:
+            spans.append(Span(self._segment(owner, item.fact.text), len(ids), len(item.fact.text)))
+            ids += tokens(item.fact.text)
+        for message in history:
+            ids += tokens(f"\n{message.role}: {message.content}")
+        ids += tokens(f"\nuser: {question}\nassistant: ")
+        injectable = frozenset(item.fact.id for item in used)
+        return Plan(Prompt(owner, ids, tuple(spans)), tuple(used), injectable)
+
+    def stream(self, plan: Plan, mode: Mode, sampling: Sampling) -> AsyncIterator[Chunk]:
+        return self.engine.generate(plan.prompt, mode, sampling)
+
+    async def settle(self, owner: str | None = None) -> None:
+        self.settled.append(owner)
+
+    async def aclose(self) -> None:
+        self.closed = True
+        await self.engine.aclose()
+
+    def _segment(self, owner: str, text: str) -> str:
+        return f"{owner}|{text}"
