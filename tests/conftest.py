@@ -1,0 +1,137 @@
+"""Fixtures that several folders share: models, a private PostgreSQL, a browser."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from app.bundled import embedding_folder, llm_folder
+
+# No test contacts anybody; libraries read these when they are imported.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a GPU where there is none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and not _gpu_answers():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU; torch finds none here"))
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """An empty data folder of one test."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bundled_llm(request: pytest.FixtureRequest) -> Path:
+    """The bundled LLM as a Hugging Face folder, made once and kept between runs.
+
+    It is kept in INFERSCALE_TEST_DATA, else in pytest's cache.
+    """
+    kept = os.environ.get("INFERSCALE_TEST_DATA")
+    return llm_folder(Path(kept) if kept else request.config.cache.mkdir("inferscale"))
+
+
+@pytest.fixture(scope="session")
+def bundled_embedder() -> Path:
+    """The folder of the bundled embedding model."""
+    return embedding_folder()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    return path or _absent("Chromium", "chromium")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A private PostgreSQL on a Unix socket, gone at the end: the socket's folder.
+
+    Its superuser is `inferscale`, without a password.
+    """
+    programs = _postgres_programs()
+    home = Path(tempfile.mkdtemp(prefix="inferscale-pg-"))
+    user = _unprivileged_user()
+    if user:
+        shutil.chown(home, user)
+
+    def run(program: str, *arguments: str) -> None:
+        subprocess.run(
+            [programs / program, "-D", home / "data", *arguments],
+            check=True,
+            user=user,
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    options = f"-k {home} -c listen_addresses= -c fsync=off"
+    try:
+        run("initdb", "-U", "inferscale", "-A", "trust", "-E", "UTF8", "--no-sync")
+        run("pg_ctl", "start", "-w", "-o", options, "-l", str(home / "log"))
+        try:
+            yield str(home)
+        finally:
+            run("pg_ctl", "stop", "-m", "immediate")
+    finally:
+        shutil.rmtree(home)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """SQLAlchemy URL of an empty PostgreSQL database of one test."""
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(
+        host=postgres_server, user="inferscale", dbname="postgres", autocommit=True
+    ) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return f"postgresql+psycopg://inferscale@/{name}?host={postgres_server}"
+
+
+def _gpu_answers() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _postgres_programs() -> Path:
+    installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    newest = max(installed, key=lambda path: int(path.parts[-3]), default=None)
+    on_path = shutil.which("initdb")
+    if newest is None and on_path is None:
+        _absent("PostgreSQL", "postgresql")
+    return newest.parent if newest else Path(str(on_path)).resolve().parent
+
+
+def _unprivileged_user() -> str | None:
+    """Whom to run PostgreSQL as: it refuses root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _absent(what: str, package: str) -> NoReturn:
+    """Skip on a person's machine, fail on CI: there a skipped test would be a hole."""
+    message = f"{what} is not installed (apt-get install {package})"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
