@@ -8,7 +8,7 @@ from typing import Any
 
 from app.bench import Bench, Material, measure
 from app.dummy_model import kv_bytes_per_token, write_shape
-from app.engine import BYTES, MIB, build_engine, engine_arguments, engine_dtype
+from app.engine import BYTES, MIB, build_engine, engine_arguments, engine_dtype, start_engine
 from app.hardware import hardware
 from app.model_choice import choose_model, read_config, stay_offline
 from app.settings import Settings
@@ -42,7 +42,7 @@ async def run_bench(
     progress(f"Loading {dummy or model} ...")
     engine = await asyncio.to_thread(build_engine, model, arguments)
     try:
-        await engine.start()
+        await start_engine(engine)
         report = await measure(engine, bench, Material.cut_from(token_ids, bench), progress)
     finally:
         await engine.aclose()

@@ -1,5 +1,6 @@
 """Text against KV on one question: alternated, cold, warm-up dropped, medians."""
 
+import uuid
 from collections.abc import AsyncIterator
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.events import Reply
 from app.figures import speedup, spread
 from memory_engine.errors import EngineError, UnsupportedModelError
-from memory_engine.types import Mode
+from memory_engine.types import Mode, Sampling
 
 if TYPE_CHECKING:
     from app.service import ChatService
@@ -17,7 +18,7 @@ ORDERS = ((Mode.TEXT, Mode.KV), (Mode.KV, Mode.TEXT))
 
 
 async def compare(
-    service: "ChatService", *, user: str, message: str, k: int | None, repeats: int
+    service: "ChatService", *, user: str, message: str, k: int | None, repeats: int, max_tokens: int
 ) -> dict[str, Any]:
     """Ask once a turn in both modes on the same token ids; nothing is remembered.
 
@@ -31,12 +32,22 @@ async def compare(
     replies: dict[Mode, list[Reply]] = {Mode.TEXT: [], Mode.KV: []}
     for turn in range(repeats + WARM_UPS):
         events = service.compare(
-            user=user, message=message, k=k, order=ORDERS[turn % 2], remember=False, cold=True
+            user=user,
+            message=message,
+            k=k,
+            order=ORDERS[turn % 2],
+            remember=False,
+            sampling=cold(max_tokens),
         )
         async for mode, event in events:
             if isinstance(event, Reply) and turn >= WARM_UPS:
                 replies[mode].append(event)
     return _report(replies)
+
+
+def cold(max_tokens: int) -> Sampling:
+    """Greedy sampling with a cache salt that no other request has."""
+    return Sampling(max_tokens=max_tokens, cache_salt=uuid.uuid4().hex)
 
 
 def _report(replies: dict[Mode, list[Reply]]) -> dict[str, Any]:

@@ -7,15 +7,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine import build_engine, engine_arguments
+from app.engine import build_engine, engine_arguments, start_engine
 from app.model_choice import choose_embedding_model, choose_model, stay_offline
 from app.settings import DATABASE_FILE, Settings
 from memory_engine.engines.base import Engine
 from memory_engine.errors import DatabaseReadOnlyError
+from memory_engine.types import Sampling
 
 if TYPE_CHECKING:
     from agent.database import Database
+    from agent.extract import Extractor
     from app.service import ChatService
+    from memory_engine.memory import Memory
 
 Progress = Callable[[str], None]
 
@@ -43,7 +46,7 @@ async def open_service(
             progress(f"Loading {Path(model).name} ...")
             engine = await asyncio.to_thread(build_engine, model, engine_arguments(settings))
         opened.push_async_callback(engine.aclose)
-        await engine.start()
+        await start_engine(engine)
         service = await _assemble(settings, database, engine, model, embedding_model)
         opened.pop_all()
     if not service.kv_available:
@@ -111,4 +114,37 @@ def prepare_data_dir(settings: Settings) -> None:
 async def _assemble(
     settings: Settings, database: "Database", engine: Engine, model: str, embedding_model: str
 ) -> "ChatService":
-    raise NotImplementedError
+    from agent.agent import Agent
+    from app.service import ChatService
+
+    memory = await asyncio.to_thread(build_memory, settings, engine, model, embedding_model)
+    agent = Agent(
+        memory,
+        database,
+        _extractor(settings),
+        sampling=Sampling(max_tokens=settings.max_tokens),
+        recall_k=settings.recall_k,
+        preceding_turns=settings.window_turns,
+    )
+    return await ChatService(agent, memory, database, engine.conformance).start()
+
+
+def build_memory(settings: Settings, engine: Engine, model: str, embedding_model: str) -> "Memory":
+    """The memory over a started engine. Loads the embedding model: blocks."""
+    from memory_engine.embedder import Embedder
+    from memory_engine.memory import Memory
+    from memory_engine.tokens import ChatTokenizer
+
+    return Memory(
+        engine,
+        Embedder(embedding_model),
+        ChatTokenizer(model),
+        window=settings.window,
+        tail=settings.tail,
+    )
+
+
+def _extractor(settings: Settings) -> "Extractor":
+    from agent.extract_rules import RuleExtractor
+
+    return RuleExtractor()

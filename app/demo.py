@@ -18,8 +18,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from agent.events import Reply
-from app.comparing import last_reply
-from app.compose import migrate_database, running_service
+from agent.facts import FactStore
+from agent.stated import stated
+from app.comparing import cold, last_reply
+from app.compose import migrate_database, open_database, running_service
 from app.figures import speedup, spread
 from app.settings import DATABASE_FILE, Settings
 from memory_engine.engines.base import Engine
@@ -83,12 +85,10 @@ async def demo(
     person = sample_person()
     with tempfile.TemporaryDirectory(prefix="inferscale-demo-") as folder:
         private = settings.model_copy(
-            update={
-                "database_url": f"sqlite+aiosqlite:///{Path(folder) / DATABASE_FILE}",
-                "max_tokens": min(settings.max_tokens, MAX_TOKENS),
-            }
+            update={"database_url": f"sqlite+aiosqlite:///{Path(folder) / DATABASE_FILE}"}
         )
         await migrate_database(private)
+        await _teach(private, person)
         async with running_service(private, engine=engine, progress=progress) as service:
             return await ask_all(service, person, progress)
 
@@ -99,10 +99,7 @@ async def ask_all(
     """All questions in all ways. Raises UnsupportedModelError when the model is refused."""
     if not service.kv_available:
         raise UnsupportedModelError(f"The demo compares text and KV: {service.kv_refusal}")
-    progress(f"Remembering {len(person.facts)} facts ...")
-    await service.add_facts(
-        person.user, [text for text, _ in person.facts], dates=[when for _, when in person.facts]
-    )
+    progress(f"Encoding {len(person.facts)} facts ...")
     await service.settle(person.user)
     await _ask(service, person.user, person.questions[0], WAYS)
     answers = []
@@ -111,6 +108,15 @@ async def ask_all(
         ways = WAYS[number % 3 :] + WAYS[: number % 3]
         answers.append(await _ask(service, person.user, question, ways))
     return answers
+
+
+async def _teach(settings: Settings, person: Person) -> None:
+    database = await open_database(settings)
+    try:
+        candidates = [stated(text).dated(when, None) for text, when in person.facts]
+        await FactStore(database).add(person.user, candidates)
+    finally:
+        await database.aclose()
 
 
 async def _ask(
@@ -125,7 +131,7 @@ async def _ask(
                 mode=Mode.KV if way == "kv" else Mode.TEXT,
                 k=0 if way == "none" else None,
                 remember=False,
-                cold=True,
+                sampling=cold(MAX_TOKENS),
             )
         )
     return answers

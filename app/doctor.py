@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.compose import open_database
-from app.engine import build_engine, engine_arguments
+from app.engine import build_engine, engine_arguments, start_engine
 from app.hardware import hardware, versions
 from app.model_choice import choose_embedding_model, choose_model, stay_offline
 from app.settings import Settings, unknown_variables, without_password
@@ -120,7 +120,7 @@ async def _conformance(settings: Settings, model: str, engine: Engine | None) ->
         if engine is None:
             engine = await asyncio.to_thread(build_engine, model, engine_arguments(settings))
         try:
-            await engine.start()
+            await start_engine(engine)
             verdict, info = engine.conformance, engine.info
         finally:
             await engine.aclose()

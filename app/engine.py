@@ -5,6 +5,7 @@ from typing import Any
 from app.hardware import hardware
 from app.settings import Settings
 from memory_engine.engines.base import Engine
+from memory_engine.errors import EngineError, InferScaleError
 
 MIB = 1 << 20
 CPU_KV_CACHE_MIB = 1024
@@ -32,3 +33,15 @@ def build_engine(model: str, arguments: dict[str, Any]) -> Engine:
     from memory_engine.engines.embedded import EmbeddedEngine
 
     return EmbeddedEngine(model, **arguments)
+
+
+async def start_engine(engine: Engine) -> None:
+    """Start it. Whatever vLLM raises becomes EngineError; its own log on stderr says more."""
+    try:
+        await engine.start()
+    except InferScaleError:
+        raise
+    except Exception as error:
+        raise EngineError(
+            f"The engine did not start: {error}\nSet INFERSCALE_LOG=info to see all it says."
+        ) from error

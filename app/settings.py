@@ -15,6 +15,7 @@ from pydantic_settings.sources import PydanticBaseSettingsSource
 from memory_engine.errors import SettingsError
 
 PREFIX = "INFERSCALE_"
+FOR_TESTS = PREFIX + "TEST_"
 DATABASE_FILE = "inferscale.db"
 
 
@@ -141,6 +142,12 @@ class Settings(BaseSettings):
         """The database's URL with the default filled in."""
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / DATABASE_FILE}"
 
+    @property
+    def window_turns(self) -> int:
+        """Dialogue turns that a fact is encoded behind; 0 unless the window is turns:N."""
+        kind, _, count = self.window.partition(":")
+        return int(count) if kind == "turns" else 0
+
 
 def load_settings(**given: Any) -> Settings:
     """Read the environment; `given` (not None) wins. Raises SettingsError naming the key."""
@@ -167,8 +174,8 @@ def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     lines = []
     for name in sorted(os.environ if environment is None else environment):
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            near = get_close_matches(name.upper(), known, 1, 0.8)
+        if name.startswith(PREFIX) and not name.startswith(FOR_TESTS) and name not in known:
+            near = get_close_matches(name, known, 1, 0.8)
             lines.append(f"{name} is not a setting" + (f": is {near[0]} meant?" if near else "."))
     return lines
 

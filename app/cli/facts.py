@@ -26,8 +26,11 @@ def add(
     """Teach facts. What is known already stays; a changed value takes the old one's place."""
 
     async def work(settings: Settings) -> None:
+        from agent.stated import stated
+
+        candidates = [stated(text) for text in texts]
         async with _store(settings) as store:
-            added = await store.add(user, [candidate(text) for text in texts])
+            added = await store.add(user, candidates)
         _show(added, as_json)
 
     run(work)

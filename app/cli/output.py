@@ -65,7 +65,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(_cell(value) for value in row))
-    console = Console(width=120, no_color=True, highlight=False, markup=False)
+    console = Console(width=120, no_color=True, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(grid)
     return captured.get().rstrip()

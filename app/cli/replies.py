@@ -8,7 +8,6 @@ from agent.events import Reply, TextDelta
 from app.cli.command import AsJson, User, run
 from app.cli.output import note, say, say_json, table
 from app.settings import Settings
-from memory_engine.errors import UnsupportedModelError
 from memory_engine.types import Mode
 
 Question = Annotated[str, typer.Argument(help="What to ask.")]
@@ -33,8 +32,6 @@ def ask(
         from app.compose import running_service
 
         async with running_service(settings, progress=note) as service:
-            if mode is Mode.KV and not service.kv_available:
-                raise UnsupportedModelError(f"--mode kv is not possible: {service.kv_refusal}")
             chosen = mode or (Mode.KV if service.kv_available else Mode.TEXT)
             await service.settle(user)
             events = service.reply(user=user, message=question, mode=chosen, k=k, remember=remember)
@@ -62,7 +59,14 @@ def compare(
         from app.compose import running_service
 
         async with running_service(settings, progress=note) as service:
-            report = await compare_modes(service, user=user, message=question, k=k, repeats=repeats)
+            report = await compare_modes(
+                service,
+                user=user,
+                message=question,
+                k=k,
+                repeats=repeats,
+                max_tokens=settings.max_tokens,
+            )
         if as_json:
             say_json(report)
             return

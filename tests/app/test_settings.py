@@ -73,7 +73,7 @@ def test_a_misspelt_variable_is_reported_with_the_nearest_name() -> None:
 def test_settings_cannot_be_changed() -> None:
     settings = load_settings()
     with pytest.raises(ValidationError, match="frozen"):
-        settings.port = 1
+        settings.port = 1  # type: ignore[misc]
 
 
 def test_the_database_lies_in_the_data_folder_by_default() -> None:
