@@ -54,7 +54,10 @@ def forget(
     user: User,
     as_json: AsJson = False,
 ) -> None:
-    """Forget facts: their text is removed from the database; a running server follows."""
+    """Forget facts: what they say is removed from the database.
+
+    A running server drops their KV and vectors at this user's next message, before it replies.
+    """
 
     async def work(settings: Settings) -> None:
         async with _store(settings) as store:
