@@ -54,7 +54,8 @@ LOVES = (
     r"|(?:am |is |are )?(?:not )?(?:a |an )?(?:big |huge )?(?:fan|fond) of)"
 )
 TAIL = (
-    r"(?= with | because | since | as | and | but | which | who |,|;| these days| at the moment|$)"
+    r"(?= with | because | since | for | as | and | but | which | who |,|;| these days"
+    r"| at the moment| any ?more| any longer| now| last | next | yesterday| in \d{4}|$)"
 )
 
 # In order: the first that matches names the attribute.
@@ -70,6 +71,7 @@ PATTERNS = tuple(
             "home",
         ),
         (rf"^(?:i|we) {HERE}(?:moved|have moved)(?: from .+?)? to (?P<v>.+?)", "home"),
+        (rf"^(?:i|we) have {HERE}(?:been living|lived) (?:in|at|near) (?P<v>.+?)", "home"),
         (rf"^(?:i am|we are) {HERE}{NOT}(?:based|living) (?:in|at|near) (?P<v>.+?)", "home"),
         (rf"^i (?:am {HERE}{NOT}(?:originally )?|{NOT}come )from (?P<v>.+?)", "hometown"),
         (r"^my home ?town is (?P<v>.+?)", "hometown"),
@@ -105,7 +107,7 @@ PATTERNS = tuple(
             r"(?:is|was) (?P<v>.+?)",
             "{x}",
         ),
-        (rf"^(?P<x>i|we|my [\w' -]{{2,40}}?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
+        (rf"^(?P<x>i|we|my [\w'-]+(?: [\w'-]+)?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
     )
 )
 OPENING = re.compile(f"^{TIME_FIRST}", re.IGNORECASE)
@@ -119,8 +121,6 @@ NO_MORE = re.compile(
     r"|more than anything|to bits|again)$",
     re.IGNORECASE,
 )
-NO_MORE_OPENING = re.compile(f"^{TIME_FIRST}", re.IGNORECASE)
-LEFT = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 NO_MORE_LEFT = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 LONGEST_OBJECT = 4
 
@@ -146,6 +146,7 @@ def _plain(statement: str) -> str:
     text = statement.replace("\u2019", "'").rstrip(" .!\u2026")
     for pattern, full in (
         (r"\bI'm\b", "I am"), (r"\bwe're\b", "we are"), (r"\bI've\b", "I have"),
+        (r"^[Oo]ur ", "My "),
         (r"^(My [\w -]{2,40}?)'s (?=called |named |[A-Z])", r"\1 is "),
         (r"\bi am not\b", "i am not"),
     ):  # fmt: skip

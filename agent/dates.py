@@ -30,6 +30,7 @@ EXPRESSION = re.compile(
 COARSE = re.compile(
     rf"""\b(?:
         (?:last|next|this)\s+(?:month|year|spring|summer|autumn|fall|winter|weekend)
+      | in\s+(?:the\s+)?(?:spring|summer|autumn|winter)
       | (?:{COUNT}|a\s+(?:few|couple\s+of))\s+(?:months?|years?|weeks?)\s+ago
       | in\s+{COUNT}\s+(?:months?|years?)
       | (?:in|since|last|next)\s+(?:{MONTH}\s+)?\d{{4}}

@@ -7,7 +7,7 @@ Reason = Literal["secret", "instruction"]
 
 NAMED_SECRET = re.compile(
     r"""\b(?:
-        pass(?:word|phrase|code|wd)s? | pin(?:\s+(?:code|number))? | cvv | cvc
+        pass(?:word|phrase|code|wd)s? | pin(?:\s+(?:code|number))? | passport\s+number | cvv | cvc
       | api[\s_-]?keys? | (?:access|auth|bearer|secret|private|recovery|security)[\s_-]?
         (?:tokens?|keys?|codes?|phrases?) | seed\s+phrase | client[\s_-]?secret
       | social\s+security(?:\s+number)? | ssn | (?:credit|debit|bank)\s+card(?:\s+number)?

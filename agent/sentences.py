@@ -6,14 +6,16 @@ from collections.abc import Iterator
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 BULLET = re.compile(r"^\s*(?:[-*\u2022\u2013]|\d{1,2}[.)])\s+")
-# "Translate this: ..." and what follows is material, not a statement.
+# "Translate this: ..." or "let's pretend": what follows is material or play, no statement.
 MATERIAL = re.compile(
-    r"""(?:^|[.!?\n]\s*)(?:(?:please|now|then|can\s+you|could\s+you|would\s+you|help\s+me)\s+)*
-    (?:translate|rewrite|rephrase|reword|summari[sz]e|proofread|correct|fix|improve|edit|paraphrase
-      |explain|repeat|say|write|classify|analy[sz]e|parse|convert|continue|complete|shorten|review
-      |check|compose|draft|polish|label|rate)\b
-    [^.!?\n]*(?::|\bthe\s+following\b|\bthis\s+(?:text|sentence|paragraph|email|e-mail|letter)\b)
-    """,
+    r"""(?:^|[.!?\n]\s*)(?:(?:please|now|then|can\s+you|could\s+you|would\s+you|help\s+me)\s+)*(?:
+      (?:translate|rewrite|rephrase|reword|summari[sz]e|proofread|correct|fix|improve|edit|explain
+        |paraphrase|repeat|say|write|classify|analy[sz]e|parse|convert|continue|complete|shorten
+        |review|check|compose|draft|polish|label|rate)\b[^.!?\n]*
+        (?::|\bthe\s+following\b|\bthis\s+(?:text|sentence|paragraph|e?-?mail|letter)\b)
+      | (?:let's|let\s+us|we)\s+(?:play|pretend|imagine|say|do\s+a\s+role) | imagine | pretend
+      | suppose | role-?play | act\s+as
+    )""",
     re.IGNORECASE | re.VERBOSE,
 )
 END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)")

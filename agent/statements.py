@@ -41,7 +41,7 @@ TASK_NOUNS = (
 ABOUT_A_TASK = re.compile(
     rf"^(?:i|we)(?:'ve|\s+(?:have|had|got|made|see|wrote))\s+(?:got\s+)?(?:(?:an?|the|some|this"
     rf"|another|one|two|no|my)\s+)?(?:[\w-]+\s+)?{TASK_NOUNS}\b"
-    rf"|^(?:my|our)\s+(?:[\w-]+\s+){{0,2}}{TASK_NOUNS}\s+(?:is|are|was|were)\b",
+    rf"|^(?:my|our)\s+(?:[\w-]+\s+){{0,2}}{TASK_NOUNS}\s+[a-z]",
     re.IGNORECASE,
 )
 
@@ -77,7 +77,8 @@ LASTING = (
         |dislike|enjoy|prefer|adore|detest|loathe|play|speak|drive|ride|collect|eat|drink|smoke|cook
         |bake|sing|dance|swim|paint|draw|practi[cs]e|support|volunteer|belong|come\s+from|grew\s+up
         |stand|suffer|attend|follow\s+a|wear|commute|believe\s+in|run\s+(?:a|the|my|our|every|\d)
-        |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|used\s+to)\b(?!\?)"""
+        |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|grow|help\s+(?:at|in|out|my|our)
+        |want\s+to\s+(?:learn|become|visit|live|move|study|retire|write\s+a)|used\s+to)\b(?!\?)"""
     ),
     _starts(
         rf"(?:i|we)\s+{_OFTEN}(?:read|watch|listen|go|take|get\s+up|wake\s+up|meet|visit|call|walk)\b"
@@ -88,6 +89,7 @@ LASTING = (
         rf"(?:i|we)\s+{_OFTEN}(?:have|haven't|'ve\s+got|'ve|had)\s+(?!to\b|been\b|\w+(?:ed|n|t)\b\s+"
         rf"(?:the|this|that|your)\b|a\s+(?:look|try|go|nice|good|great)\b)"
     ),
+    _starts(r"(?:i|we)(?:'ve|\s+have)\s+\w+ed\s.*\b(?:for|since)\s"),
     _starts(r"(?:i|we)(?:'ve|\s+have)\s+(?:also\s+)?(?:got|(?:never\s+|always\s+)?been\s+\w+)\b"),
     # What one is.
     _starts(
@@ -102,7 +104,7 @@ LASTING = (
             |catholic|buddhist|hindu|christian|atheist|gay|lesbian|bisexual|trans|autistic|shy
             |introverted|extroverted|twins|siblings|tall|short|adopted|diagnosed|intolerant)\b
           | (?:learning|studying|training|working\s+(?:as|at|for|in|on\s+my)|living|teaching|raising
-            |dating|expecting|writing\s+(?:a|my)|renovating|restoring)\b
+            |dating|expecting|reading|saving|planning|writing\s+(?:a|my)|renovating|restoring)\b
         )"""
     ),
     # One's people, pets and things.
@@ -112,7 +114,8 @@ LASTING = (
         |prefers?|plays?|speaks?|studies|study|teach(?:es)?|owns?|died|passed\s+away|comes?\s+from
         |got|moved|turned|turns|goes|eats?|drinks?|drives?|isn't|aren't|wasn't|hasn't|doesn't|don't
         |didn't|does|do|did|can't|cannot|can|used\s+to|grew\s+up|runs?|sings?|paints?|collects?
-        |bought|retired|married|visits?|calls?|sleeps?|barks?|suffers?|weighs?|starts?|ends?)\b
+        |bought|retired|married|visits?|calls?|sleeps?|barks?|suffers?|weighs?|starts?|ends?|makes?|made|practi[cs]es?
+        |leaves?|left|wants?|helps?|gives?|gave|takes?|took|broke|opens?|grows?|cooks?|bakes?|spent)\b
         |(?<=\w)'s\s(?:called|named|[A-Z]))"""
     ),
     _starts(r"(?:the\s+)?\w+(?:\s\w+)?\s+of\s+(?:my|our)\s+[\w\s'-]{1,30}\s(?:is|are|was|were)\b"),
@@ -134,9 +137,9 @@ EVENT = _starts(
     |became|quit|left|sold\s+(?:my|our|the)|celebrated|flew|travell?ed|attended|retired|gave\s+birth
     |got\s+(?:married|engaged|divorced|promoted|fired|an?\b|the\s+job|my\b|our\b|back\s+from)
     |started\s+(?:a|my|our|working|learning|studying|school|university|college|as|at|playing)
-    |finished\s+(?:my|our|school|university|college)|passed\s+(?:my|the)|ran\s+(?:a|my|the)\s+\w*marathon
+    |finished\s+(?:my|our|school|university|college)|passed\s+(?:my|the)|ran\s+(?:a|my|the)\b[\w\s]*\bmarathon
     |learn(?:ed|t)\s+(?:to|how)|saw\s+(?:my|our)|turned\s+\d+|named|planted|published|inherited
-    |stopped\s+\w+ing|gave\s+up|was\s+(?:promoted|fired|hired|diagnosed|robbed|baptised))\b"""
+    |stopped\s+\w+ing|gave\s+up|signed\s+up|spent|painted|planted|had\s+(?:a|my|our)\b|was\s+(?:promoted|fired|hired|diagnosed|robbed|baptised))\b"""
 )
 PLAN = _starts(
     rf"""(?:(?:i|we)\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going|planning|moving|flying|travell?ing
