@@ -92,6 +92,8 @@ class Remembering:
 
     async def _remember_one(self, turn: UserTurn) -> None:
         for attempt in range(1, ATTEMPTS + 1):
+            if attempt > 1:
+                await asyncio.sleep(self._pause_s)
             try:
                 async with asyncio.timeout(LIMIT_S):
                     await self._remember(turn)
@@ -99,7 +101,6 @@ class Remembering:
             except Exception as error:
                 log.exception("turn %d was not remembered, attempt %d", turn.id, attempt)
                 await self._note(turn, error, final=attempt == ATTEMPTS)
-            await asyncio.sleep(self._pause_s * attempt)
 
     async def _note(self, turn: UserTurn, error: Exception, *, final: bool) -> None:
         # The class and our own message; another library's message may quote what was said.

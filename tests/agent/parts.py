@@ -3,7 +3,11 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sqlalchemy import make_url
 
 from agent.agent import Agent
 from agent.database import Database
@@ -19,6 +23,22 @@ from tests.agent.stand_in import StandInMemory
 
 def url_of(folder: Path) -> str:
     return f"sqlite+aiosqlite:///{folder / 'inferscale.db'}"
+
+
+@cache
+def _migrated_file() -> bytes:
+    with TemporaryDirectory() as folder:
+        migrate(url_of(Path(folder)))
+        return (Path(folder) / "inferscale.db").read_bytes()
+
+
+def prepare(database_url: str) -> None:
+    """Migrate a database; an SQLite file that does not exist is copied from a migrated one."""
+    file = Path(make_url(database_url).database or "")
+    if database_url.startswith("sqlite") and not file.exists():
+        file.write_bytes(_migrated_file())
+    elif not database_url.startswith("sqlite"):
+        migrate(database_url)
 
 
 @dataclass
@@ -63,7 +83,7 @@ async def opened(
     tail: int = 0,
 ) -> AsyncIterator[Parts]:
     """Migrate `database_url`, open everything, and close it at the end."""
-    migrate(database_url)
+    prepare(database_url)
     engine = FakeEngine(reply, delay=delay, supported=supported, max_model_len=max_model_len)
     await engine.start()
     database, memory = Database(database_url), StandInMemory(engine, tail)

@@ -47,8 +47,11 @@ class StandInMemory(Memory):
         wanted = {self._segment(owner, fact.text) for fact in facts}
         wanted.add(self._segment(owner, PREFIX))
         await self.engine.drop(owner, [s for s in self.engine.resident(owner) if s not in wanted])
+        resident = self.engine.resident(owner)
         for text in (PREFIX, *(fact.text for fact in facts)):
             span = Span(self._segment(owner, text), 0, len(text))
+            if span.segment_id in resident:
+                continue
             await self.engine.encode(EncodeJob(owner, tokens(text), (span,)))
 
     def holds(self, owner: str) -> bool:

@@ -173,10 +173,14 @@ async def test_a_cancelled_task_aborts_the_engine_and_keeps_what_was_shown(tmp_p
 
 async def test_an_engine_that_dies_leaves_the_turn_and_raises(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path), reply=lambda prompt: "a b c", delay=0.01) as parts:
-        with pytest.raises(EngineStoppedError):
+
+        async def until_it_dies() -> None:
             async for event in parts.service.reply(user="ann", message="I ski.", mode=Mode.TEXT):
                 if isinstance(event, TextDelta):
                     parts.engine.running = False
+
+        with pytest.raises(EngineStoppedError):
+            await until_it_dies()
         parts.engine.running = True
         (conversation,) = await parts.service.conversations("ann")
         messages = await parts.service.messages("ann", conversation.id)
