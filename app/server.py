@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import importlib
+import logging
 import signal
 import socket
 import threading
@@ -20,7 +21,7 @@ from memory_engine.errors import PortTakenError, SettingsError
 if TYPE_CHECKING:
     from app.service import ChatService
 
-DRAIN_SECONDS = 10
+DRAIN_SECONDS = 3  # an open page holds a connection that never ends by itself
 BACKLOG = 128
 
 
@@ -158,7 +159,14 @@ def _server(
         timeout_graceful_shutdown=DRAIN_SECONDS,
         access_log=settings.log in ("debug", "info"),
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     return _Server(config, listening)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    # Cutting the connections of open pages is how every drain ends; no traceback for it.
+    cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not cut and "timeout graceful shutdown exceeded" not in record.getMessage()
 
 
 def _url(settings: Settings, listener: socket.socket) -> str:
