@@ -1,0 +1,120 @@
+"""A chat service whose replies and times are written down, for what the page shows of them."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, date, datetime
+from typing import Any
+
+from agent.events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
+from agent.records import Conversation, Fact
+from agent.transcript import UNTITLED
+from app.service import ChatService
+from memory_engine.errors import EmptyMessageError, NotFoundError
+from memory_engine.types import Message, Mode
+
+TTFT = {Mode.TEXT: 259.0, Mode.KV: 41.0}
+
+
+class FakeService(ChatService):
+    """Answers `answers[mode]` word by word; `closed` counts the replies that were cut off."""
+
+    def __init__(self, *, kv_available: bool = True, delay: float = 0.0) -> None:
+        self.kv_available = kv_available
+        self.kv_refusal = "" if kv_available else "its attention is not supported"
+        self.answers = {Mode.TEXT: "Your dog is Biscuit.", Mode.KV: "Your dog is Biscuit."}
+        self.delay = delay
+        self.left_out = 0
+        self.fails_with: Exception | None = None
+        self.closed = 0
+        self.asked: list[tuple[str, Any]] = []
+        self.known: dict[str, Fact] = {}
+        self.kept: dict[str, list[Message]] = {}
+
+    async def reply(
+        self, *, user: str, message: str, mode: Mode, conversation_id: str | None = None, **_: Any
+    ) -> AsyncGenerator[ReplyEvent, None]:
+        if not message.strip():
+            raise EmptyMessageError("The message is empty. Write something first.")
+        self.asked.append((message, mode))
+        self.kept.setdefault(conversation_id or "new", []).append(Message("user", message))
+        finished = False
+        try:
+            async for event in self._events(mode, conversation_id):
+                yield event
+            finished = True
+        finally:
+            self.closed += not finished
+        self.kept[conversation_id or "new"].append(Message("assistant", self.answers[mode]))
+
+    async def compare(
+        self,
+        *,
+        user: str,
+        message: str,
+        conversation_id: str | None = None,
+        order: tuple[Mode, ...] = (Mode.TEXT, Mode.KV),
+        **_: Any,
+    ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
+        self.asked.append((message, order))
+        self.kept.setdefault(conversation_id or "new", []).append(Message("user", message))
+        for mode in order:
+            async for event in self._events(mode, conversation_id):
+                yield mode, event
+        self.kept[conversation_id or "new"].append(Message("assistant", self.answers[Mode.KV]))
+
+    async def _events(
+        self, mode: Mode, conversation_id: str | None
+    ) -> AsyncGenerator[ReplyEvent, None]:
+        await asyncio.sleep(self.delay)
+        yield FirstToken(TTFT[mode], TTFT[mode] + 13)
+        for number, word in enumerate(self.answers[mode].split(" ")):
+            await asyncio.sleep(self.delay)
+            yield TextDelta(f" {word}" if number else word)
+            if self.fails_with:
+                raise self.fails_with
+        yield self._account(mode, conversation_id)
+
+    def _account(self, mode: Mode, conversation_id: str | None) -> Reply:
+        injected = 1240 if mode is Mode.KV else 0
+        facts = tuple(
+            UsedFact(fact.id, fact.text, fact.when, 0.5, mode is Mode.KV and number > 0)
+            for number, fact in enumerate(self.known.values())
+        )
+        return Reply(
+            reply=self.answers[mode], mode=mode, conversation_id=conversation_id,
+            finish_reason="stop", ttft_ms=TTFT[mode], e2e_ttft_ms=TTFT[mode] + 13,
+            timings=Timings(12, 1, 0.4, TTFT[mode] - 0.4), prompt_tokens=1400,
+            injected_tokens=injected, cached_tokens=16, prefilled_tokens=1384 - injected,
+            output_tokens=6, facts=facts, left_out=self.left_out,
+        )  # fmt: skip
+
+    async def new_conversation(self, user: str) -> str:
+        name = f"c{len(self.kept)}"
+        self.kept[name] = []
+        return name
+
+    async def conversations(self, user: str) -> list[Conversation]:
+        when = datetime(2026, 5, 3, 10, tzinfo=UTC)
+        return [
+            Conversation(name, said[0].content if said else UNTITLED, when)
+            for name, said in reversed(self.kept.items())
+        ]
+
+    async def messages(self, user: str, conversation_id: str) -> list[Message]:
+        return list(self.kept[conversation_id])
+
+    async def facts(self, user: str) -> list[Fact]:
+        return list(self.known.values())
+
+    async def add_fact(self, user: str, text: str) -> Fact:
+        if not text.strip():
+            raise EmptyMessageError("The message is empty. Write something first.")
+        fact = Fact(f"f{len(self.known)}", text, date(2026, 5, 3), datetime.now(UTC))
+        return self.known.setdefault(fact.id, fact)
+
+    async def forget_fact(self, user: str, fact_id: str) -> None:
+        if self.known.pop(fact_id, None) is None:
+            raise NotFoundError("There is no such fact.")
+
+    async def settle(self, user: str | None = None) -> None:
+        await asyncio.sleep(self.delay)

@@ -1,0 +1,57 @@
+"""One pane of the chat: what it showed before, the question, and the reply as it grows."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.events import FirstToken, Reply, ReplyEvent, TextDelta
+from memory_engine.types import Message
+from ui import account
+from ui.text import as_markdown, verbatim
+
+Changes = dict[str, Any]  # part of the page -> its new value
+Shown = list[dict[str, Any]]  # what a gr.Chatbot takes and gives back
+
+
+@dataclass
+class Pane:
+    """The pane called `name` ("left" or "right") during one turn."""
+
+    name: str
+    before: Shown
+    question: str
+    text: str = ""
+    account: str = field(default_factory=account.waiting)
+    reply: Reply | None = None
+
+    def take(self, event: ReplyEvent) -> None:
+        """Grow by one event."""
+        if isinstance(event, TextDelta):
+            self.text += event.text
+        elif isinstance(event, FirstToken):
+            self.account = account.first_token(event)
+        else:
+            self.reply, self.text = event, event.reply
+            self.account = account.finished(event)
+
+    def changes(self) -> Changes:
+        """What the page must show now."""
+        shown = [*self.before, *transcript([Message("user", self.question)])]
+        if self.text:
+            shown += transcript([Message("assistant", self.text)])
+        if self.reply and self.reply.facts:
+            shown.append(_facts(self.reply))
+        return {self.name: shown, f"{self.name}_account": self.account}
+
+
+def transcript(messages: list[Message]) -> Shown:
+    """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown."""
+    render = {"user": verbatim, "assistant": as_markdown}
+    return [{"role": m.role, "content": render[m.role](m.content)} for m in messages]
+
+
+def _facts(reply: Reply) -> dict[str, Any]:
+    return {
+        "role": "assistant",
+        "content": account.facts_list(reply),
+        "metadata": {"title": account.facts_title(reply), "status": "done"},
+    }

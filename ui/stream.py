@@ -1,0 +1,57 @@
+"""Many small events in, few updates out."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+INTERVAL = 0.05  # seconds: the browser is sent at most twenty updates a second
+
+
+async def batches(
+    source: AsyncGenerator[Item, None],
+    *,
+    urgent: Callable[[Item], bool],
+    interval: float = INTERVAL,
+) -> AsyncGenerator[list[Item], None]:
+    """Group what `source` yields so that a group leaves at most every `interval` seconds.
+
+    An urgent item, the one after it, and the last ones leave at once. `source` is iterated
+    in one task of its own; closing this generator cancels that task and waits until
+    `source` is closed. An error of `source` is raised here, after the items before it.
+    """
+    queue: asyncio.Queue[Item | None] = asyncio.Queue()
+    pump = asyncio.create_task(_pump(source, queue))
+    try:
+        due = time.monotonic()
+        ended = False
+        while not ended and (item := await queue.get()) is not None:
+            batch = [item]
+            while not ended and not urgent(batch[-1]):
+                try:
+                    more = await asyncio.wait_for(queue.get(), max(due - time.monotonic(), 0))
+                except TimeoutError:
+                    break
+                if more is None:
+                    ended = True
+                else:
+                    batch.append(more)
+            due = time.monotonic() + (0 if urgent(batch[-1]) else interval)
+            yield batch
+        await pump
+    finally:
+        pump.cancel()
+        with suppress(asyncio.CancelledError):
+            await pump
+
+
+async def _pump(source: AsyncGenerator[Item, None], queue: asyncio.Queue[Item | None]) -> None:
+    try:
+        async with aclosing(source) as items:
+            async for item in items:
+                queue.put_nowait(item)
+    finally:
+        queue.put_nowait(None)
