@@ -42,6 +42,12 @@ def parse_url(database_url: str) -> URL:
     return url.set(drivername=drivers[backend])
 
 
+def make_folder(url: URL) -> None:
+    """Create the folder of an SQLite file; URIs and databases in memory have none."""
+    if url.database and not url.database.startswith((":memory:", "file:")):
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+
+
 class Database:
     """Units of work on the database at `url`. Creates an SQLite file's folder, no tables."""
 
@@ -50,8 +56,7 @@ class Database:
         self.name = self.url.render_as_string(hide_password=True)
         options: dict[str, Any] = {}
         if self.is_sqlite:
-            if self.url.database and self.url.database != ":memory:":
-                Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.url)
         else:
             options["connect_args"] = {"options": f"-c lock_timeout={LOCK_TIMEOUT_MS}"}
             options["pool_pre_ping"] = True

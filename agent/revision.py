@@ -11,7 +11,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from agent.database import Database, parse_url
+from agent.database import Database, make_folder, parse_url
 from agent.database_errors import explain
 from memory_engine.errors import DatabaseRevisionError
 
@@ -41,8 +41,8 @@ def migrate(database_url: str, revision: str = "head") -> str:
     Blocks. Raises DatabaseError and its kinds. Either all of it happens, or nothing.
     """
     url = parse_url(database_url)
-    if url.get_backend_name() == "sqlite" and url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    if url.get_backend_name() == "sqlite":
+        make_folder(url)
     name = url.render_as_string(hide_password=True)
     try:
         command.upgrade(alembic_config(database_url), revision)

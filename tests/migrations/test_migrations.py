@@ -1,0 +1,158 @@
+"""Up, down, nothing lost on the way, and the tables are what the code thinks they are."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy.exc import IntegrityError
+
+from agent.revision import alembic_config, head_revision, migrate
+from memory_engine.errors import DatabaseError
+
+NOW = "2026-01-02 03:04:05"
+
+
+@contextmanager
+def connected(file: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        yield connection
+
+
+def url_of(file: Path) -> str:
+    return f"sqlite+aiosqlite:///{file}"
+
+
+def fill(file: Path) -> None:
+    """One user, one conversation, two turns."""
+    with connected(file) as c:
+        c.execute("INSERT INTO users VALUES ('ann', 0, ?)", (NOW,))
+        c.execute("INSERT INTO conversations VALUES (1, 'ann', 'Hi', ?)", (NOW,))
+        for position, role in enumerate(("user", "assistant")):
+            c.execute(
+                "INSERT INTO turns (conversation_id, position, role, status, text,"
+                " remember_attempts, created_at) VALUES (1, ?, ?, 'complete', 'Hi', 0, ?)",
+                (position, role, NOW),
+            )
+
+
+def counts(file: Path) -> dict[str, int]:
+    with connected(file) as c:
+        tables = [
+            name
+            for (name,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not name.startswith("sqlite_") and name != "alembic_version"
+        ]
+        return {t: c.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in sorted(tables)}
+
+
+def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "new folder" / "100%.db"
+    assert migrate(url_of(file)) == head_revision()
+    assert list(counts(file)) == ["conversations", "fact_events", "facts", "turns", "users"]
+
+
+def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    fill(file)
+    migrate(url_of(file))
+    assert counts(file)["turns"] == 2
+
+
+def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file), "0001")
+    fill(file)
+    migrate(url_of(file))
+    command.downgrade(alembic_config(url_of(file)), "0001")
+    migrate(url_of(file))
+    assert counts(file) == {
+        "conversations": 1,
+        "fact_events": 0,
+        "facts": 0,
+        "turns": 2,
+        "users": 1,
+    }
+
+
+def test_everything_can_be_taken_down(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    command.downgrade(alembic_config(url_of(file)), "base")
+    assert counts(file) == {}
+
+
+def test_the_tables_are_those_of_the_code(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    command.check(alembic_config(url_of(file)))
+
+
+def test_there_is_one_head() -> None:
+    script = ScriptDirectory.from_config(alembic_config(""))
+    assert len(script.get_heads()) == 1
+
+
+def extra_revision(folder: Path, body: str) -> Path:
+    """A copy of the migrations in `folder`, with one revision more."""
+    versions = folder / "versions"
+    versions.mkdir(parents=True)
+    source = Path(__file__).parents[2] / "migrations"
+    for file in ("env.py", "script.py.mako"):
+        (folder / file).write_text((source / file).read_text())
+    for file in (source / "versions").glob("*.py"):
+        (versions / file.name).write_text(file.read_text())
+    (versions / "9999_extra.py").write_text(
+        "import sqlalchemy as sa\nfrom alembic import op\n"
+        f"revision = '9999'\ndown_revision = {head_revision()!r}\n"
+        "branch_labels = None\ndepends_on = None\n"
+        f"def upgrade():\n    {body}\n"
+    )
+    return folder
+
+
+def test_rebuilding_a_table_keeps_the_rows_that_point_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    fill(file)
+    rebuild = (
+        "with op.batch_alter_table('users', recreate='always') as batch:\n"
+        "        batch.add_column(sa.Column('extra', sa.String()))"
+    )
+    monkeypatch.setattr("agent.revision.MIGRATIONS", extra_revision(tmp_path / "m", rebuild))
+    migrate(url_of(file))
+    assert counts(file)["turns"] == 2
+    with connected(file) as c:
+        assert c.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert c.execute("SELECT name, extra FROM users").fetchall() == [("ann", None)]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("op.execute('DELETE FROM users')", DatabaseError),
+        (
+            "op.add_column('users', sa.Column('extra', sa.String()))\n"
+            "    op.execute('INSERT INTO turns (id) VALUES (1)')",
+            IntegrityError,
+        ),
+    ],
+)
+def test_a_migration_that_fails_is_undone_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, error: type[Exception]
+) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    fill(file)
+    monkeypatch.setattr("agent.revision.MIGRATIONS", extra_revision(tmp_path / "m", body))
+    with pytest.raises(error):
+        migrate(url_of(file))
+    with connected(file) as c:
+        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
+        assert c.execute("SELECT * FROM users").fetchall() == [("ann", 0, NOW)]

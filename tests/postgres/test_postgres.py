@@ -1,0 +1,138 @@
+"""The same on PostgreSQL: migrations, the whole way of a fact, locks and refusals."""
+
+import asyncio
+
+import psycopg
+import pytest
+from alembic import command
+from sqlalchemy import make_url, text
+
+from agent.database import Database
+from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
+from agent.transcript import Transcript
+from memory_engine.errors import (
+    DatabaseError,
+    DatabaseLockedError,
+    DatabaseReadOnlyError,
+    DatabaseRevisionError,
+)
+from tests.agent.parts import opened
+
+pytestmark = pytest.mark.postgres
+
+
+def connect(postgres_url: str) -> psycopg.Connection:
+    url = make_url(postgres_url)
+    return psycopg.connect(
+        host=str(url.query["host"]), user=url.username, dbname=url.database, autocommit=True
+    )
+
+
+async def test_up_down_up_and_the_tables_are_those_of_the_code(postgres_url: str) -> None:
+    assert await asyncio.to_thread(migrate, postgres_url) == head_revision()
+    config = alembic_config(postgres_url)
+    await asyncio.to_thread(command.check, config)
+    await asyncio.to_thread(command.downgrade, config, "base")
+    database = Database(postgres_url)
+    assert await current_revision(database) is None
+    await asyncio.to_thread(migrate, postgres_url)
+    await check_revision(database)
+    await database.aclose()
+
+
+async def test_rows_of_the_first_revision_survive_the_way_up(postgres_url: str) -> None:
+    await asyncio.to_thread(migrate, postgres_url, "0001")
+    database = Database(postgres_url)
+    transcript = Transcript(database)
+    turn = await transcript.add_message("ann", None, "I have a cat.", remember=True)
+    with pytest.raises(DatabaseRevisionError, match=r"at revision 0001.*inferscale migrate"):
+        await check_revision(database)
+    await asyncio.to_thread(migrate, postgres_url)
+    assert (await transcript.unremembered())[0] == turn
+    await database.aclose()
+
+
+async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        await parts.say("I live in Bern. My dog is called Biscuit \U0001f436\ud800\x00")
+        await parts.say("I moved to Zurich.")
+        reply = await parts.ask("Where do I live?")
+        assert {f.text for f in reply.facts} == {
+            "My dog is called Biscuit \U0001f436.",
+            "I moved to Zurich.",
+        }
+        dog = (await parts.service.facts("ann"))[0]
+        await parts.service.forget_fact("ann", dog.id)
+        assert await parts.known() == ["I moved to Zurich."]
+        events = await parts.service.history("ann")
+        assert [e.kind for e in events] == ["added", "added", "superseded", "added", "forgotten"]
+        assert all(e.at.utcoffset() is not None for e in events)
+
+
+async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:
+    async with opened(postgres_url) as one, opened(postgres_url) as two:
+        conversation = await one.service.new_conversation("ann")
+        await asyncio.gather(
+            *(
+                parts.ask(f"I own boat {number}.", conversation_id=conversation)
+                for number in range(6)
+                for parts in (one, two)
+            )
+        )
+        await asyncio.gather(one.service.settle(), two.service.settle())
+        assert len(await one.known()) == 6
+        assert len(await one.service.messages("ann", conversation)) == 24
+
+
+async def test_a_table_locked_by_another_program_is_told_so(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.database.LOCK_TIMEOUT_MS", 100)
+    await asyncio.to_thread(migrate, postgres_url)
+    database = Database(postgres_url)
+    with connect(postgres_url) as other, other.transaction():
+        other.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(DatabaseLockedError, match="Close the other program"):
+            await Transcript(database).new_conversation("ann")
+    assert await Transcript(database).new_conversation("ann") == "1"
+    await database.aclose()
+
+
+async def test_a_server_that_refuses_writes_is_told_so(postgres_url: str) -> None:
+    await asyncio.to_thread(migrate, postgres_url)
+    name = make_url(postgres_url).database
+    with connect(postgres_url) as connection:
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
+    database = Database(postgres_url)
+    with pytest.raises(DatabaseReadOnlyError, match="write permission"):
+        await Transcript(database).new_conversation("ann")
+    await database.aclose()
+
+
+async def test_a_database_without_tables_says_to_migrate(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    with pytest.raises(DatabaseRevisionError, match="inferscale migrate"):
+        await Transcript(database).conversations("ann")
+    await database.aclose()
+
+
+async def test_a_server_that_does_not_answer_is_told_so(postgres_url: str) -> None:
+    gone = make_url(postgres_url).update_query_dict({"host": "/nowhere"})
+    database = Database(gone.render_as_string(hide_password=False))
+    with pytest.raises(DatabaseError, match="cannot be opened"):
+        await check_revision(database)
+    await database.aclose()
+
+
+async def test_a_password_is_not_shown() -> None:
+    database = Database("postgresql://me:hunter2@localhost/x")
+    assert "hunter2" not in database.name
+    await database.aclose()
+
+
+async def test_time_zones_are_kept(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        fact = await parts.service.add_fact("ann", "I ski.")
+        async with parts.database.read() as session:
+            await session.execute(text("SET TIME ZONE 'US/Pacific'"))
+        assert (await parts.service.facts("ann"))[0].created_at == fact.created_at
