@@ -2,10 +2,10 @@
 # make test  install what is missing, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
-.PHONY: setup setup-dev run test lint format bench lock
+.PHONY: setup setup-dev run test lint format bench readme lock
 export PYTHON DEVICE
 
-PACKAGES = app agent memory_engine ui migrations tests
+PACKAGES = app agent memory_engine ui migrations scripts tests
 BIN = .venv/bin
 
 setup:
@@ -32,6 +32,10 @@ format: setup-dev
 
 bench: setup
 	@$(BIN)/inferscale bench
+
+# Bring the generated parts of README.md up to date.
+readme: setup
+	@$(BIN)/python -m scripts.readme
 
 # Resolve the requirement files again, keeping the pins that still fit.
 lock: setup
