@@ -102,8 +102,8 @@ def extra_revision(folder: Path, body: str) -> Path:
     versions = folder / "versions"
     versions.mkdir(parents=True)
     source = Path(__file__).parents[2] / "migrations"
-    for file in ("env.py", "script.py.mako"):
-        (folder / file).write_text((source / file).read_text())
+    for name in ("env.py", "script.py.mako"):
+        (folder / name).write_text((source / name).read_text())
     for file in (source / "versions").glob("*.py"):
         (versions / file.name).write_text(file.read_text())
     (versions / "9999_extra.py").write_text(
