@@ -66,7 +66,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to choose tokens. `temperature` 0 is greedy."""
+    """How to choose tokens. `temperature` 0 is greedy.
+
+    `cache_salt` sets a request apart from all others in vLLM's prefix cache: requests
+    share cached blocks only under equal salts, so a fresh one measures a cold prefill.
+    """
 
     max_tokens: int = 256
     temperature: float = 0.0
@@ -74,6 +78,7 @@ class Sampling:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     json_schema: dict[str, object] | None = None
+    cache_salt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""Which segments are resident, in which arena slots: the scheduler's side of the arena.
+
+Plain bookkeeping over integers; the tensors live with the worker, at the same slots.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(slots=True)
+class Segment:
+    """A run of tokens whose KV is in the arena.
+
+    `slots` is int64 of shape [length], one slot a token, in token order. `pins` counts
+    the promises that keep it from eviction; a segment dropped while pinned is `doomed`
+    and goes with its last pin.
+    """
+
+    owner: str
+    slots: torch.Tensor
+    pins: int = 0
+    doomed: bool = False
+
+    @property
+    def length(self) -> int:
+        return self.slots.numel()
+
+
+class Arena:
+    """Slots for `capacity` tokens, given to segments and evicted least recently used first.
+
+    Not thread-safe: the scheduler owns it. Every method that takes an owner treats
+    another owner's segment as absent.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        if capacity <= 0:
+            raise ValueError(f"an arena needs at least one slot, got {capacity}")
+        self.capacity = capacity
+        self.evictions = 0
+        self._free = torch.arange(capacity - 1, -1, -1, dtype=torch.int64)
+        self._free_count = capacity
+        # Least recently used first.
+        self._segments: OrderedDict[str, Segment] = OrderedDict()
+
+    def find(self, owner: str, segment_id: str) -> Segment | None:
+        """The resident segment, or None; does not count as a use."""
+        segment = self._segments.get(segment_id)
+        if segment is None or segment.owner != owner or segment.doomed:
+            return None
+        return segment
+
+    def touch(self, segment_id: str) -> None:
+        """Count a use, for the eviction order."""
+        self._segments.move_to_end(segment_id)
+
+    def allocate(self, owner: str, segment_id: str, length: int) -> Segment | None:
+        """Slots for a new segment, evicting unpinned ones; None if that is not enough.
+
+        On None nothing was evicted.
+        """
+        assert segment_id not in self._segments, f"segment {segment_id} is resident already"
+        assert length > 0
+        if not self._make_room(length):
+            return None
+        self._free_count -= length
+        slots = self._free[self._free_count : self._free_count + length].clone()
+        segment = Segment(owner, slots)
+        self._segments[segment_id] = segment
+        return segment
+
+    def slots(self, segment_id: str) -> torch.Tensor:
+        """Slots of a segment the caller has pinned, dropped meanwhile or not: int64 [length]."""
+        segment = self._segments[segment_id]
+        assert segment.pins > 0, f"segment {segment_id} is not pinned"
+        return segment.slots
+
+    def pin(self, segment_id: str) -> None:
+        """Keep the segment resident until `unpin`."""
+        self._segments[segment_id].pins += 1
+
+    def unpin(self, segment_id: str) -> None:
+        """Undo one `pin`; frees the segment if it was dropped meanwhile."""
+        segment = self._segments[segment_id]
+        assert segment.pins > 0, f"segment {segment_id} is not pinned"
+        segment.pins -= 1
+        if segment.doomed and segment.pins == 0:
+            self._release(segment_id)
+
+    def drop(self, owner: str, segment_ids: Iterable[str] | None = None) -> int:
+        """Forget these segments of `owner`, or all of them; return how many there were.
+
+        From now on `find` does not see them, pinned or not.
+        """
+        wanted = list(self._segments) if segment_ids is None else list(segment_ids)
+        found = [i for i in wanted if self.find(owner, i) is not None]
+        for segment_id in found:
+            segment = self._segments[segment_id]
+            segment.doomed = True
+            if segment.pins == 0:
+                self._release(segment_id)
+        return len(found)
+
+    def resident(self, segment_id: str) -> bool:
+        """Whether slots are held under this id, by any owner, doomed or not."""
+        return segment_id in self._segments
+
+    def stats(self) -> dict[str, int]:
+        """Counts: segments, tokens_used, capacity, pinned_segments, evictions."""
+        return {
+            "segments": len(self._segments),
+            "tokens_used": self.capacity - self._free_count,
+            "capacity": self.capacity,
+            "pinned_segments": sum(s.pins > 0 for s in self._segments.values()),
+            "evictions": self.evictions,
+        }
+
+    def check_integrity(self) -> None:
+        """Raise RuntimeError if a slot is lost, held twice, or out of range."""
+        held = [self._free[: self._free_count], *(s.slots for s in self._segments.values())]
+        slots = torch.cat(held).sort().values
+        if not torch.equal(slots, torch.arange(self.capacity, dtype=torch.int64)):
+            raise RuntimeError(f"arena of {self.capacity} slots does not add up: {self.stats()}")
+
+    def _make_room(self, length: int) -> bool:
+        missing = length - self._free_count
+        victims = []
+        for segment_id, segment in self._segments.items():
+            if missing <= 0:
+                break
+            if segment.pins == 0:
+                victims.append(segment_id)
+                missing -= segment.length
+        if missing > 0:
+            return False
+        for segment_id in victims:
+            self._release(segment_id)
+        self.evictions += len(victims)
+        return True
+
+    def _release(self, segment_id: str) -> None:
+        slots = self._segments.pop(segment_id).slots
+        self._free[self._free_count : self._free_count + slots.numel()] = slots
+        self._free_count += slots.numel()

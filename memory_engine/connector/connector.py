@@ -1,0 +1,135 @@
+"""InferScaleConnector: vLLM's view of the KV memory. Picks a side by role, decides nothing."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from vllm.distributed.kv_transfer.kv_connector.v1.base import (
+    KVConnectorBase_V1,
+    KVConnectorMetadata,
+    KVConnectorRole,
+    KVConnectorWorkerMetadata,
+)
+
+from memory_engine.connector.arena import Arena
+from memory_engine.connector.metadata import StepPlan, WorkerReport
+from memory_engine.connector.model import (
+    UnsupportedError,
+    kv_bytes_per_token,
+    require_supported,
+)
+from memory_engine.connector.params import KEY
+from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.worker import WorkerSide
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.forward_context import ForwardContext
+    from vllm.v1.core.kv_cache_manager import KVCacheBlocks
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.outputs import KVConnectorOutput
+    from vllm.v1.request import Request
+
+
+class InferScaleConnector(KVConnectorBase_V1):
+    """Injects stored KV of facts into requests and keeps KV of encode requests.
+
+    Configured through `kv_connector_extra_config`: `arena_bytes`, the size of the arena
+    a rank. Requests speak to it through `kv_transfer_params` (see `params`).
+    """
+
+    def __init__(
+        self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
+    ) -> None:
+        super().__init__(vllm_config, role, kv_cache_config)
+        refusal, slots = "", 0
+        try:
+            require_supported(vllm_config, kv_cache_config)
+            budget = int(self._kv_transfer_config.get_from_extra_config("arena_bytes", 0))
+            slots = budget // kv_bytes_per_token(kv_cache_config)
+            if slots == 0:
+                raise UnsupportedError(f"an arena of {budget} bytes does not hold one token")
+        except UnsupportedError as error:
+            refusal = str(error)
+        if role == KVConnectorRole.SCHEDULER:
+            block_size = kv_cache_config.kv_cache_groups[0].kv_cache_spec.block_size
+            arena = None if refusal else Arena(slots)
+            self.scheduler = SchedulerSide(arena, block_size, refusal)
+        else:
+            self.worker = WorkerSide(slots, refusal)
+
+    @property
+    def requires_kv_delivery(self) -> bool:
+        """A memory may lose KV; a preempted request need not be recomputed for its sake."""
+        return False
+
+    # Worker side
+
+    def register_kv_caches(self, kv_caches: dict[str, torch.Tensor]) -> None:
+        layers = self._vllm_config.compilation_config.static_forward_context
+        self.worker.register(kv_caches, layers)
+
+    def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
+        self.worker.load(self._plan())
+
+    def wait_for_layer_load(self, layer_name: str) -> None:
+        """Loads are complete, in stream order, when `start_load_kv` returns."""
+
+    def save_kv_layer(self, layer_name: str, *args: Any, **kwargs: Any) -> None:
+        """Full CUDA graphs skip this hook: `wait_for_save` saves all layers instead."""
+
+    def wait_for_save(self) -> None:
+        self.worker.save(self._plan())
+
+    def build_connector_worker_meta(self) -> KVConnectorWorkerMetadata | None:
+        return self.worker.report()
+
+    def _plan(self) -> StepPlan:
+        plan = self._get_connector_metadata()
+        assert isinstance(plan, StepPlan)
+        return plan
+
+    # Scheduler side
+
+    def on_new_request(self, request: "Request") -> None:
+        raw = (request.kv_transfer_params or {}).get(KEY)
+        plain = request.lora_request is None and not request.mm_features
+        if raw is not None and plain and request.prompt_token_ids is not None:
+            self.scheduler.arrived(request.request_id, raw, request.num_prompt_tokens)
+
+    def get_num_new_matched_tokens(
+        self, request: "Request", num_computed_tokens: int
+    ) -> tuple[int | None, bool]:
+        if request.skip_reading_prefix_cache:
+            return 0, False
+        found = self.scheduler.lookup(request.request_id, request.num_tokens, num_computed_tokens)
+        return found, False
+
+    def update_state_after_alloc(
+        self, request: "Request", blocks: "KVCacheBlocks", num_external_tokens: int
+    ) -> None:
+        self.scheduler.admitted(request.request_id, num_external_tokens)
+
+    def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
+        state = scheduler_output.kv_connector_block_state
+        assert state is not None
+        steps = {}
+        cached = scheduler_output.scheduled_cached_reqs
+        computed = dict(zip(cached.req_ids, cached.num_computed_tokens, strict=True))
+        new = scheduler_output.scheduled_new_reqs
+        computed |= {request.req_id: request.num_computed_tokens for request in new}
+        for request_id, scheduled in scheduler_output.num_scheduled_tokens.items():
+            if self.scheduler.needs_step(request_id):
+                blocks = state.resolve_block_ids(request_id)[0]
+                steps[request_id] = (computed[request_id], scheduled, blocks)
+        return self.scheduler.plan_step(steps)
+
+    def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
+        report = connector_output.kv_connector_worker_meta
+        if isinstance(report, WorkerReport):
+            self.scheduler.report(report)
+
+    def request_finished(
+        self, request: "Request", block_ids: list[int]
+    ) -> tuple[bool, dict[str, Any] | None]:
+        return False, self.scheduler.finished(request.request_id)

@@ -1,0 +1,92 @@
+"""What a request asks of the connector: `kv_transfer_params["inferscale"]`, parsed.
+
+    {"op": "inject", "owner": "u1", "segments": [["<id>", start, length], ...]}
+    {"op": "encode", "owner": "u1", "segments": [["<id>", start, length], ...]}
+    {"op": "drop",   "owner": "u1", "segments": ["<id>", ...] | null}
+    {"op": "probe"}  {"op": "stats"}
+
+`start` and `length` are token positions in the request's own prompt.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+KEY = "inferscale"
+
+
+class Op(StrEnum):
+    """What to do with a request."""
+
+    INJECT = "inject"
+    ENCODE = "encode"
+    DROP = "drop"
+    PROBE = "probe"
+    STATS = "stats"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Tokens `start` to `end` of the prompt are the segment `segment_id`."""
+
+    segment_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """A parsed request. `drop` is the ids to drop, None for all of the owner's."""
+
+    op: Op
+    owner: str = ""
+    spans: tuple[Span, ...] = ()
+    drop: tuple[str, ...] | None = None
+
+
+def parse(raw: object, prompt_tokens: int) -> Params:
+    """Check `raw` and return it parsed; ValueError says what is wrong with it."""
+    if not isinstance(raw, Mapping):
+        raise ValueError(f"{KEY} must be an object, got {type(raw).__name__}")
+    try:
+        op = Op(raw.get("op"))
+    except ValueError:
+        raise ValueError(f"op must be one of {[str(o) for o in Op]}, got {raw.get('op')!r}") from None
+    if op in (Op.PROBE, Op.STATS):
+        return Params(op)
+    owner = raw.get("owner")
+    if not isinstance(owner, str) or not owner:
+        raise ValueError("owner must be a non-empty string")
+    segments = raw.get("segments")
+    if op is Op.DROP:
+        return Params(op, owner, drop=_ids(segments))
+    return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is Op.INJECT))
+
+
+def _ids(segments: Any) -> tuple[str, ...] | None:
+    if segments is None:
+        return None
+    if not isinstance(segments, list | tuple) or not all(isinstance(s, str) for s in segments):
+        raise ValueError("segments of a drop must be a list of ids, or null for all")
+    return tuple(segments)
+
+
+def _spans(segments: Any, prompt_tokens: int, *, contiguous: bool) -> tuple[Span, ...]:
+    if not isinstance(segments, list | tuple) or not segments:
+        raise ValueError("segments must be a non-empty list of [id, start, length]")
+    spans: list[Span] = []
+    for entry in segments:
+        match entry:
+            case [str(segment_id), int(start), int(length)] if length > 0 and segment_id:
+                spans.append(Span(segment_id, start, start + length))
+            case _:
+                raise ValueError(f"a segment must be [id, start, length > 0], got {entry!r}")
+    at = spans[0].start
+    for span in spans:
+        if span.start < at or (contiguous and span.start != at):
+            raise ValueError(f"segments must be in order{' without gaps' * contiguous}: {span}")
+        at = span.end
+    if spans[0].start < 0 or at > prompt_tokens:
+        raise ValueError(f"segments end at {at}, outside the prompt of {prompt_tokens} tokens")
+    return tuple(spans)

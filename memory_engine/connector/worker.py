@@ -1,0 +1,123 @@
+"""The worker's side: the arena's tensor, and the copies the scheduler side ordered."""
+
+from typing import Any
+
+import torch
+
+from memory_engine.connector.metadata import Probe, StepPlan, Transfer, Verdict, WorkerReport
+from memory_engine.connector.model import UnsupportedError, find_ropes
+from memory_engine.connector.pages import LayoutError, PagedLayer
+from memory_engine.connector.probe import judge
+from memory_engine.connector.rope import Rope
+
+# Tokens rotated at a time: bounds the fp32 scratch (8B: 256 KiB a token).
+_CHUNK = 4096
+
+
+class WorkerSide:
+    """Copies KV between one rank's paged cache and its arena.
+
+    The arena is [slots, layers, 2, kv_heads, head_dim] in the cache's dtype, keys
+    unrotated. All work is queued on the current stream; nothing waits for the device.
+    """
+
+    def __init__(self, slots: int, refusal: str = "") -> None:
+        self._slots = slots
+        self._refusal = refusal
+        self._layers: list[PagedLayer] = []
+        self._ropes: list[tuple[Rope, list[int]]] = []
+        self._arena = torch.empty(0)
+        self._verdicts: dict[str, Verdict] = {}
+
+    def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
+        """Learn the caches' layout and the layers' RoPE, and allocate the arena.
+
+        What cannot be served is kept as a refusal, told to whoever sends a probe.
+        """
+        if self._refusal:
+            return
+        try:
+            self._register(caches, {name: layers[name] for name in caches})
+        except (UnsupportedError, LayoutError) as error:
+            self._refusal = str(error)
+
+    def load(self, plan: StepPlan) -> None:
+        """Inject: gather from the arena, rotate for the serving positions, write the pages."""
+        if plan.load is None:
+            return
+        for arena, pages, positions in self._chunks(plan.load):
+            kv = self._arena.index_select(0, arena)
+            keys = kv[:, :, 0].to(torch.float32, copy=True)
+            for rope, rows in self._ropes:
+                self._turn(rope.rotate, keys, rows, positions)
+            by_layer = keys.to(kv.dtype).transpose(0, 1).contiguous()
+            values = kv[:, :, 1].transpose(0, 1).contiguous()
+            for layer, key, value in zip(self._layers, by_layer, values, strict=True):
+                layer.write(key, value, pages)
+
+    def save(self, plan: StepPlan) -> None:
+        """Encode: read the pages, undo the rotation, store in the arena. After the forward."""
+        for arena, pages, positions in self._chunks(plan.save) if plan.save else ():
+            self._arena.index_copy_(0, arena, self._read(pages, positions).to(self._arena.dtype))
+        for probe in plan.probes:
+            self._verdicts[probe.request_id] = self._probe(probe)
+
+    def report(self) -> WorkerReport | None:
+        """The verdicts since the last call, if any."""
+        if not self._verdicts:
+            return None
+        verdicts, self._verdicts = self._verdicts, {}
+        return WorkerReport(verdicts)
+
+    def _register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
+        device = next(iter(caches.values())).device
+        learnt: list[PagedLayer] = []
+        for name, cache in caches.items():
+            if not hasattr(getattr(layers[name], "impl", None), "do_kv_cache_update"):
+                raise UnsupportedError(f"layer {name} has no cache update of its own")
+            layer = PagedLayer(layers[name], cache)
+            layer.learn(next((known for known in learnt if known.same_layout(layer)), None))
+            learnt.append(layer)
+        shapes = {(layer.num_heads, layer.head_dim, layer.cache.dtype) for layer in learnt}
+        if len(shapes) != 1:
+            raise UnsupportedError(f"its layers differ in heads, size or dtype: {shapes}")
+        heads, head_dim, dtype = shapes.pop()
+        by_rope: dict[int, tuple[Rope, list[int]]] = {}
+        for row, rope in enumerate(find_ropes(layers, device).values()):
+            if rope is not None:
+                by_rope.setdefault(id(rope), (rope, []))[1].append(row)
+        self._layers, self._ropes = learnt, list(by_rope.values())
+        shape = (self._slots, len(learnt), 2, heads, head_dim)
+        self._arena = torch.zeros(shape, dtype=dtype, device=device)
+
+    def _chunks(self, transfer: Transfer) -> Any:
+        device = self._arena.device
+        for start in range(0, transfer.arena.numel(), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            yield tuple(
+                tensor[part].to(device, non_blocking=True)
+                for tensor in (transfer.arena, transfer.pages, transfer.positions)
+            )
+
+    def _read(self, pages: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Unrotated KV from the pages: fp32 [tokens, layers, 2, heads, head_dim]."""
+        kv = torch.stack([layer.read(pages) for layer in self._layers], dim=1).float()
+        for rope, rows in self._ropes:
+            self._turn(rope.unrotate, kv[:, :, 0], rows, positions)
+        return kv
+
+    def _turn(
+        self, turn: Any, keys: torch.Tensor, rows: list[int], positions: torch.Tensor
+    ) -> None:
+        """Apply `turn` in place to the layers `rows` of keys [tokens, layers, ...]."""
+        if len(rows) == len(self._layers):
+            turn(keys, positions)
+        else:
+            keys[:, rows] = turn(keys[:, rows], positions)
+
+    def _probe(self, probe: Probe) -> Verdict:
+        if self._refusal:
+            return Verdict(self._refusal)
+        device = self._arena.device
+        kv = self._read(probe.pages.to(device), probe.positions.to(device))
+        return judge(kv, self._arena.dtype)

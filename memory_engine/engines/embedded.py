@@ -1,0 +1,206 @@
+"""vLLM in this process's care: AsyncLLM with the InferScale connector."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+from memory_engine.engines import wire
+from memory_engine.engines.base import ArenaStats, EncodeJob, Engine, EngineInfo
+from memory_engine.engines.conformance import run_gate
+from memory_engine.engines.fingerprint import model_fingerprint
+from memory_engine.engines.memory_budget import gpu_utilization, require_room
+from memory_engine.errors import EngineError, EngineStoppedError
+from memory_engine.types import Chunk, Mode, Prompt, Sampling, Usage
+
+
+class EmbeddedEngine(Engine):
+    """One vLLM engine, started and stopped with this object.
+
+    model: a local folder or a hub id. arena_bytes: KV kept for facts; kv_cache_bytes:
+    vLLM's paged cache, None to let vLLM size it. Other keyword arguments go to vLLM's
+    `AsyncEngineArgs` as they are.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        arena_bytes: int,
+        kv_cache_bytes: int | None = None,
+        max_model_len: int | None = None,
+        dtype: str = "auto",
+        **engine_args: Any,
+    ) -> None:
+        self._model = str(model)
+        self._arena_bytes = arena_bytes
+        self._kv_cache_bytes = kv_cache_bytes
+        self._max_model_len = max_model_len
+        self._dtype = dtype
+        self._engine_args = engine_args
+        self._llm: Any = None
+
+    async def start(self) -> None:
+        """Load the model and run the gate. About half a minute on two CPU cores.
+
+        Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
+        """
+        self._llm = await asyncio.to_thread(self._load)
+        config = self._llm.vllm_config
+        stats = await self._account(wire.stats_params())
+        capacity = int(stats.get("arena", {}).get("capacity", 0))
+        self.info = EngineInfo(
+            model=self._model,
+            fingerprint=await asyncio.to_thread(model_fingerprint, self._model, config),
+            max_model_len=int(config.model_config.max_model_len),
+            device=_device_name(),
+            arena_tokens=capacity,
+            kv_bytes_per_token=self._arena_bytes // capacity if capacity else 0,
+            versions=_versions(),
+        )
+        vocab = int(config.model_config.get_vocab_size())
+        self.conformance = await run_gate(self, vocab, str(config.model_config.dtype))
+
+    async def generate(
+        self, prompt: Prompt, mode: Mode, sampling: Sampling
+    ) -> AsyncGenerator[Chunk, None]:
+        kv = mode is Mode.KV and bool(prompt.spans) and self.conformance.supported
+        params = wire.inject_params(prompt) if kv else None
+        salt = wire.prompt_salt(prompt, mode, sampling.cache_salt)
+        outputs = self.request(prompt.token_ids, salt, params, sampling)
+        generated = 0
+        try:
+            async for output in outputs:
+                piece = output.outputs[0]
+                generated += len(piece.token_ids)
+                usage = _usage(output, generated) if output.finished else None
+                reason = piece.finish_reason if output.finished else None
+                yield Chunk(piece.text or "", tuple(piece.token_ids), usage, reason)
+        finally:
+            await outputs.aclose()
+
+    async def encode(self, job: EncodeJob) -> tuple[str, ...]:
+        params = wire.encode_params(job.owner, job.spans)
+        account = await self._account(params, job.token_ids, wire.encode_salt(job.owner))
+        return tuple(account["saved"])
+
+    async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
+        account = await self._account(wire.drop_params(owner, segment_ids))
+        return int(account["dropped"])
+
+    async def arena(self) -> ArenaStats:
+        stats = (await self._account(wire.stats_params()))["arena"]
+        return ArenaStats(stats["segments"], stats["tokens_used"], stats["pinned_segments"])
+
+    async def aclose(self) -> None:
+        llm, self._llm = self._llm, None
+        if llm is not None:
+            await asyncio.to_thread(llm.shutdown)
+
+    async def request(
+        self,
+        token_ids: list[int],
+        salt: str,
+        params: dict[str, object] | None,
+        sampling: Sampling,
+        **extra: Any,
+    ) -> AsyncGenerator[Any, None]:
+        """vLLM's outputs of one request, as deltas; closing the generator aborts it."""
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+        from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
+
+        if self._llm is None:
+            raise EngineStoppedError("The engine is not running: start it first.")
+        schema = sampling.json_schema
+        vllm_sampling = SamplingParams(
+            max_tokens=sampling.max_tokens,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            seed=sampling.seed,
+            stop=list(sampling.stop),
+            output_kind=RequestOutputKind.DELTA,
+            structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
+            extra_args={"kv_transfer_params": params} if params else None,
+            **extra,
+        )
+        inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}
+        outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
+        try:
+            async for output in outputs:
+                yield output
+        except EngineDeadError as error:
+            raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
+        except (EngineGenerateError, ValueError) as error:
+            raise EngineError(f"The engine refused the request: {error}") from error
+        finally:
+            await outputs.aclose()
+
+    async def _account(
+        self, params: dict[str, object], token_ids: list[int] | None = None, salt: str = "control"
+    ) -> dict[str, Any]:
+        """Run a one-token request for its account; control requests prefill one token."""
+        account: dict[str, Any] | None = None
+        outputs = self.request(token_ids or [0], salt, params, Sampling(max_tokens=1))
+        async for output in outputs:
+            account = (output.kv_transfer_params or {}).get(wire.KEY) or account
+        if account is None:
+            raise EngineError("The connector gave no account of a request it should know.")
+        if account.get("error"):
+            raise EngineError(f"The connector refused the request: {account['error']}")
+        return account
+
+    def _load(self) -> Any:
+        from vllm import AsyncEngineArgs
+        from vllm.config import KVTransferConfig
+        from vllm.platforms import current_platform
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
+        if current_platform.is_cpu():
+            require_room(self._arena_bytes + (self._kv_cache_bytes or 0))
+        elif self._kv_cache_bytes is None:
+            options["gpu_memory_utilization"] = gpu_utilization(self._arena_bytes)
+        args = AsyncEngineArgs(
+            model=self._model,
+            dtype=self._dtype,
+            max_model_len=self._max_model_len,
+            kv_cache_memory_bytes=self._kv_cache_bytes,
+            kv_transfer_config=KVTransferConfig(
+                kv_connector="InferScaleConnector",
+                kv_connector_module_path="memory_engine.connector",
+                kv_role="kv_both",
+                kv_connector_extra_config={"arena_bytes": self._arena_bytes},
+            ),
+            **(options | self._engine_args),
+        )
+        return AsyncLLM.from_engine_args(args)
+
+
+def _usage(output: Any, generated: int) -> Usage:
+    account = (output.kv_transfer_params or {}).get(wire.KEY, {})
+    injected = int(account.get("injected", 0))
+    times = output.metrics
+    return Usage(
+        prompt_tokens=len(output.prompt_token_ids),
+        injected_tokens=injected,
+        cached_tokens=max(0, (output.num_cached_tokens or 0) - injected),
+        output_tokens=generated,
+        missing=tuple(account.get("missing", ())),
+        queue_ms=(times.scheduled_ts - times.queued_ts) * 1e3 if times else 0.0,
+        prefill_ms=(times.first_token_ts - times.scheduled_ts) * 1e3 if times else 0.0,
+    )
+
+
+def _device_name() -> str:
+    from vllm.platforms import current_platform
+
+    return "cpu" if current_platform.is_cpu() else str(current_platform.get_device_name())
+
+
+def _versions() -> dict[str, str]:
+    import torch
+    import vllm
+
+    return {"vllm": vllm.__version__, "torch": torch.__version__}

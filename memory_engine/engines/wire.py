@@ -1,0 +1,62 @@
+"""What a request carries to the connector: transfer parameters and the prefix-cache salt.
+
+vLLM hashes injected blocks into its prefix cache as if they were exact. The salt keeps
+approximate KV apart: it names mode, owner and the ordered segments, so that an injected
+block can never serve a text request, another owner, or a fact that was encoded anew.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from memory_engine.types import Mode, Prompt, Span
+
+KEY = "inferscale"
+
+
+def inject_params(prompt: Prompt) -> dict[str, object]:
+    """Ask for the prompt's spans to be injected."""
+    return {KEY: {"op": "inject", "owner": prompt.owner, "segments": _segments(prompt.spans)}}
+
+
+def encode_params(owner: str, spans: Sequence[Span]) -> dict[str, object]:
+    """Ask for the KV of these spans to be kept."""
+    return {KEY: {"op": "encode", "owner": owner, "segments": _segments(spans)}}
+
+
+def drop_params(owner: str, segment_ids: Sequence[str] | None) -> dict[str, object]:
+    """Ask for segments to be forgotten; None for all of the owner's."""
+    segments = None if segment_ids is None else list(segment_ids)
+    return {KEY: {"op": "drop", "owner": owner, "segments": segments}}
+
+
+def probe_params() -> dict[str, object]:
+    """Ask for the model to be checked on this request's own prefill."""
+    return {KEY: {"op": "probe"}}
+
+
+def stats_params() -> dict[str, object]:
+    """Ask for the arena's counts."""
+    return {KEY: {"op": "stats"}}
+
+
+def prompt_salt(prompt: Prompt, mode: Mode, extra: str = "") -> str:
+    """The prefix-cache salt of a generating request; `extra` sets it further apart."""
+    ids = (span.segment_id for span in prompt.spans) if mode is Mode.KV else ()
+    return _digest(mode, prompt.owner, extra, *ids)
+
+
+def encode_salt(owner: str) -> str:
+    """The prefix-cache salt of encode requests: exact KV, shared among one owner's."""
+    return _digest("encode", owner)
+
+
+def _segments(spans: Iterable[Span]) -> list[list[object]]:
+    return [[span.segment_id, span.start, span.length] for span in spans]
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
