@@ -15,7 +15,7 @@ def account(
     return Reply(
         reply=text,
         mode=mode,
-        conversation_id=turn.conversation_id if turn else state["conversation_id"],
+        conversation_id=turn.conversation_id if turn else state["request"].conversation_id,
         finish_reason=last.finish_reason or "stop",
         ttft_ms=ttft_ms,
         e2e_ttft_ms=e2e_ttft_ms,

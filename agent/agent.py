@@ -19,6 +19,7 @@ from agent.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
 from agent.remember_graph import remember_graph
 from agent.reply_graph import RECURSION_LIMIT as REPLY_LIMIT
 from agent.reply_graph import reply_graph
+from agent.request import Request
 from agent.shown import Shown
 from agent.state import ReplyState
 from agent.transcript import Transcript
@@ -62,44 +63,24 @@ class Agent:
         """Start remembering, first what an earlier process was told and did not get to."""
         await self._remembering.start()
 
-    async def reply(
-        self,
-        owner: str,
-        message: str,
-        modes: Sequence[Mode],
-        *,
-        conversation_id: str | None = None,
-        k: int | None = None,
-        remember: bool = True,
-        keep: Mode,
-        sampling: Sampling | None = None,
-    ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
-        """Reply in each of `modes` from one prompt; the transcript keeps the one in `keep`.
+    async def reply(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
+        """Reply in each mode of `request` from one prompt, one after the other.
 
-        Closing the iterator aborts the engine's request and keeps what was shown. Without
-        a conversation and without `remember` nothing is stored.
+        Closing the iterator aborts the engine's request and keeps what was shown.
         """
         started = perf_counter()
-        await self._catch_up(owner)
+        await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
             holding=self._holding,
             transcript=self.transcript,
-            modes=tuple(modes),
-            sampling=sampling or self._sampling,
+            sampling=request.sampling or self._sampling,
+            recall_k=self._recall_k,
             started=started,
         )
-        state = ReplyState(
-            owner=owner,
-            message=message,
-            conversation_id=conversation_id,
-            k=self._recall_k if k is None else k,
-            stored=remember or conversation_id is not None,
-            remember=remember,
-        )
-        shown = Shown(keep)
+        shown = Shown(request.keep)
         try:
-            async with aclosing(self._run(state, context, shown)) as events:
+            async with aclosing(self._run(request, context, shown)) as events:
                 async for event in events:
                     yield event
         except Exception:
@@ -107,7 +88,7 @@ class Agent:
             raise
         finally:
             # Also when the caller was cancelled: what was shown is kept.
-            await asyncio.shield(self._finish(shown, remember))
+            await asyncio.shield(self._finish(shown, request.remember))
 
     async def add(self, owner: str, candidates: Sequence[Candidate]) -> list[Fact]:
         """Add facts that the user states by hand; recall sees them on return."""
@@ -136,10 +117,10 @@ class Agent:
         await self._remembering.aclose()
 
     async def _run(
-        self, state: ReplyState, context: ReplyContext, shown: Shown
+        self, request: Request, context: ReplyContext, shown: Shown
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         stream = self._reply_graph.astream(
-            state,
+            ReplyState(request=request),
             {"recursion_limit": REPLY_LIMIT},
             context=context,
             stream_mode="custom",

@@ -7,18 +7,18 @@ from agent.facts import FactStore
 from agent.holding import Holding
 from agent.transcript import Transcript
 from memory_engine.memory import Memory
-from memory_engine.types import Mode, Sampling
+from memory_engine.types import Sampling
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyContext:
-    """Services and choices of one reply. `started` is `time.perf_counter()` at the call."""
+    """Services and defaults of one reply. `started` is `time.perf_counter()` at the call."""
 
     memory: Memory
     holding: Holding
     transcript: Transcript
-    modes: tuple[Mode, ...]
     sampling: Sampling
+    recall_k: int
     started: float
 
 

@@ -11,15 +11,11 @@ from agent.state import ReplyState
 
 async def plan(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
     """Lay out the prompt. Raises MessageTooLongError and NotFoundError: nothing is stored yet."""
-    context, began = runtime.context, perf_counter()
+    context, request, began = runtime.context, state["request"], perf_counter()
     history = []
-    if state["conversation_id"] is not None:
-        history = await context.transcript.messages(state["owner"], state["conversation_id"])
+    if request.conversation_id is not None:
+        history = await context.transcript.messages(request.owner, request.conversation_id)
     laid_out = context.memory.plan(
-        state["owner"],
-        state["recalled"],
-        history,
-        state["message"],
-        context.sampling.max_tokens,
+        request.owner, state["recalled"], history, request.message, context.sampling.max_tokens
     )
     return {"plan": laid_out, "plan_ms": (perf_counter() - began) * 1000}

@@ -11,9 +11,10 @@ from agent.state import ReplyState
 
 async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
     """Recall up to `k` facts of the owner, best first."""
-    context, began = runtime.context, perf_counter()
+    context, request, began = runtime.context, state["request"], perf_counter()
+    k = context.recall_k if request.k is None else request.k
     recalled = []
-    if state["k"] > 0:
-        await context.holding.ensure(state["owner"])
-        recalled = await context.memory.recall(state["owner"], state["message"], state["k"])
+    if k > 0:
+        await context.holding.ensure(request.owner)
+        recalled = await context.memory.recall(request.owner, request.message, k)
     return {"recalled": recalled, "recall_ms": (perf_counter() - began) * 1000}

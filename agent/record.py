@@ -10,10 +10,11 @@ from agent.state import ReplyState
 
 async def record(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
     """Store the message, in a new conversation if it has none, and announce the turn."""
-    if not state["stored"]:
+    request = state["request"]
+    if not request.stored:
         return {"turn": None}
     turn = await runtime.context.transcript.add_message(
-        state["owner"], state["conversation_id"], state["message"], remember=state["remember"]
+        request.owner, request.conversation_id, request.message, remember=request.remember
     )
     runtime.stream_writer(turn)
     return {"turn": turn}

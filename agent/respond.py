@@ -18,7 +18,7 @@ from memory_engine.types import Chunk, Mode
 async def respond(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
     """Generate from the one plan in every mode asked for, one after the other."""
     before_ms = (perf_counter() - runtime.context.started) * 1000
-    for mode in runtime.context.modes:
+    for mode in state["request"].modes:
         await _respond_in(mode, state, runtime, before_ms)
     return {}
 

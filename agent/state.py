@@ -4,18 +4,14 @@ from typing import NotRequired, TypedDict
 
 from agent.candidate import Candidate, Change
 from agent.records import UserTurn
+from agent.request import Request
 from memory_engine.types import Plan, Recalled
 
 
 class ReplyState(TypedDict):
     """A message on its way to its reply. Times are milliseconds."""
 
-    owner: str
-    message: str
-    conversation_id: str | None
-    k: int
-    stored: bool
-    remember: bool
+    request: Request
     recalled: NotRequired[list[Recalled]]
     recall_ms: NotRequired[float]
     plan: NotRequired[Plan]

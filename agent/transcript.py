@@ -64,8 +64,7 @@ class Transcript:
             if conversation_id is None:
                 conversation = await self._create(session, owner)
             else:
-                await lock_user(session, owner)
-                conversation = await self._find(session, owner, conversation_id)
+                conversation = await self._find(session, owner, conversation_id, lock=True)
             conversation.title = conversation.title or title_of(text)
             turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
             await self._append(session, conversation, turn)
@@ -74,8 +73,7 @@ class Transcript:
     async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
         """Store the reply to `turn`, as far as it was shown."""
         async with self._database.write() as session:
-            await lock_user(session, turn.owner)
-            conversation = await self._find(session, turn.owner, turn.conversation_id)
+            conversation = await self._find(session, turn.owner, turn.conversation_id, lock=True)
             await self._append(
                 session, conversation, TurnRow(role="assistant", text=text, status=status)
             )
@@ -119,9 +117,10 @@ class Transcript:
         return conversation
 
     async def _find(
-        self, session: AsyncSession, owner: str, conversation_id: str
+        self, session: AsyncSession, owner: str, conversation_id: str, *, lock: bool = False
     ) -> ConversationRow:
-        found = await session.get(ConversationRow, row_id(conversation_id, "conversation"))
+        number = row_id(conversation_id, "conversation")
+        found = await session.get(ConversationRow, number, with_for_update=lock or None)
         if found is None or found.owner != owner:
             raise NotFoundError(f"There is no conversation {conversation_id!r}.")
         return found
@@ -129,10 +128,8 @@ class Transcript:
     async def _append(
         self, session: AsyncSession, conversation: ConversationRow, turn: TurnRow
     ) -> None:
-        last = await session.scalar(
-            select(func.max(TurnRow.position)).where(TurnRow.conversation_id == conversation.id)
-        )
+        last = select(func.max(TurnRow.position)).where(TurnRow.conversation_id == conversation.id)
         turn.conversation_id = conversation.id
-        turn.position = 0 if last is None else last + 1
+        turn.position = func.coalesce(last.scalar_subquery() + 1, 0)
         session.add(turn)
         await session.flush()

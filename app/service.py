@@ -9,6 +9,7 @@ from agent.candidate import Candidate
 from agent.database import Database
 from agent.events import ReplyEvent
 from agent.records import Conversation, Fact, FactEvent
+from agent.request import Request
 from agent.stated import stated
 from agent.text import storable
 from memory_engine.errors import EmptyMessageError, UnsupportedModelError, UserError
@@ -62,11 +63,14 @@ class ChatService:
         Raises EmptyMessageError, MessageTooLongError and NotFoundError before anything is
         stored, UnsupportedModelError for KV where it is not available, and EngineError.
         """
-        self._require(mode)
-        events = self._replies(
-            user, message, (mode,), conversation_id, k, remember, keep=mode, sampling=sampling
+        if mode is Mode.KV and not self.kv_available:
+            raise UnsupportedModelError(
+                f"KV injection is not available with this model: {self.kv_refusal} Use text mode."
+            )
+        request = Request(
+            _owner(user), _text(message), (mode,), mode, conversation_id, k, remember, sampling
         )
-        async with aclosing(events):
+        async with aclosing(self._replies(request)) as events:
             async for _, event in events:
                 yield event
 
@@ -87,10 +91,10 @@ class ChatService:
         """
         modes = tuple(mode for mode in order if self.kv_available or mode is Mode.TEXT)
         keep = Mode.KV if Mode.KV in modes else Mode.TEXT
-        events = self._replies(
-            user, message, modes, conversation_id, k, remember, keep=keep, sampling=sampling
+        request = Request(
+            _owner(user), _text(message), modes, keep, conversation_id, k, remember, sampling
         )
-        async with aclosing(events):
+        async with aclosing(self._replies(request)) as events:
             async for event in events:
                 yield event
 
@@ -145,39 +149,11 @@ class ChatService:
             finally:
                 await self._database.aclose()
 
-    async def _replies(
-        self,
-        user: str,
-        message: str,
-        modes: tuple[Mode, ...],
-        conversation_id: str | None,
-        k: int | None,
-        remember: bool,
-        *,
-        keep: Mode,
-        sampling: Sampling | None,
-    ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
-        owner, text = _owner(user), _text(message)
+    async def _replies(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         await self._agent.start()
-        events = self._agent.reply(
-            owner,
-            text,
-            modes,
-            conversation_id=conversation_id,
-            k=k,
-            remember=remember,
-            keep=keep,
-            sampling=sampling,
-        )
-        async with aclosing(events):
+        async with aclosing(self._agent.reply(request)) as events:
             async for event in events:
                 yield event
-
-    def _require(self, mode: Mode) -> None:
-        if mode is Mode.KV and not self.kv_available:
-            raise UnsupportedModelError(
-                f"KV injection is not available with this model: {self.kv_refusal} Use text mode."
-            )
 
 
 def _owner(user: str) -> str:

@@ -14,6 +14,22 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _create_users()
+    _create_conversations()
+    _create_turns()
+
+
+def downgrade() -> None:
+    op.drop_index("ix_turns_pending", table_name="turns")
+
+    op.drop_table("turns")
+    op.drop_index(op.f("ix_conversations_owner"), table_name="conversations")
+
+    op.drop_table("conversations")
+    op.drop_table("users")
+
+
+def _create_users() -> None:
     op.create_table(
         "users",
         sa.Column("name", sa.String(), nullable=False),
@@ -21,6 +37,9 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_users")),
     )
+
+
+def _create_conversations() -> None:
     op.create_table(
         "conversations",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -35,6 +54,8 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_conversations_owner"), "conversations", ["owner"], unique=False)
 
+
+def _create_turns() -> None:
     op.create_table(
         "turns",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -81,13 +102,3 @@ def upgrade() -> None:
         sqlite_where=sa.text("remember IN ('pending', 'failed')"),
         postgresql_where=sa.text("remember IN ('pending', 'failed')"),
     )
-
-
-def downgrade() -> None:
-    op.drop_index("ix_turns_pending", table_name="turns")
-
-    op.drop_table("turns")
-    op.drop_index(op.f("ix_conversations_owner"), table_name="conversations")
-
-    op.drop_table("conversations")
-    op.drop_table("users")

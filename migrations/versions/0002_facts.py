@@ -14,6 +14,23 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _create_facts()
+    _create_fact_events()
+
+
+def downgrade() -> None:
+    op.drop_index(op.f("ix_fact_events_fact_id"), table_name="fact_events")
+
+    op.drop_table("fact_events")
+    op.drop_index("uq_facts_active_text", table_name="facts")
+    op.drop_index("uq_facts_active_attribute", table_name="facts")
+    op.drop_index(op.f("ix_facts_source_turn_id"), table_name="facts")
+    op.drop_index(op.f("ix_facts_owner"), table_name="facts")
+
+    op.drop_table("facts")
+
+
+def _create_facts() -> None:
     op.create_table(
         "facts",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -77,6 +94,8 @@ def upgrade() -> None:
         postgresql_where=sa.text("ended_at IS NULL"),
     )
 
+
+def _create_fact_events() -> None:
     op.create_table(
         "fact_events",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -94,15 +113,3 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_fact_events_fact_id"), "fact_events", ["fact_id"], unique=False)
-
-
-def downgrade() -> None:
-    op.drop_index(op.f("ix_fact_events_fact_id"), table_name="fact_events")
-
-    op.drop_table("fact_events")
-    op.drop_index("uq_facts_active_text", table_name="facts")
-    op.drop_index("uq_facts_active_attribute", table_name="facts")
-    op.drop_index(op.f("ix_facts_source_turn_id"), table_name="facts")
-    op.drop_index(op.f("ix_facts_owner"), table_name="facts")
-
-    op.drop_table("facts")
