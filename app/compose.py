@@ -121,7 +121,7 @@ async def _assemble(
     agent = Agent(
         memory,
         database,
-        _extractor(settings),
+        choose_extractor(settings, memory),
         sampling=Sampling(max_tokens=settings.max_tokens),
         recall_k=settings.recall_k,
         preceding_turns=settings.window_turns,
@@ -144,7 +144,11 @@ def build_memory(settings: Settings, engine: Engine, model: str, embedding_model
     )
 
 
-def _extractor(settings: Settings) -> "Extractor":
+def choose_extractor(settings: Settings, memory: "Memory") -> "Extractor":
+    """Who finds facts in what users say."""
+    from agent.extract_model import ModelExtractor
     from agent.extract_rules import RuleExtractor
 
-    return RuleExtractor()
+    # The bundled model repeats the examples of any prompt that asks it to extract.
+    by_model = settings.extractor == "model" or (settings.extractor == "auto" and settings.model)
+    return ModelExtractor(memory) if by_model else RuleExtractor()

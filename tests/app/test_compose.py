@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from app.compose import open_database, open_service, running_service
-from app.settings import Settings
+from agent.extract_model import ModelExtractor
+from agent.extract_rules import RuleExtractor
+from app.compose import choose_extractor, open_database, open_service, running_service
+from app.settings import Settings, load_settings
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import (
     DatabaseReadOnlyError,
@@ -42,6 +44,23 @@ async def test_facts_are_there_after_a_restart(settings: Settings) -> None:
         await service.add_fact("ann", "I ski.")
     async with running_service(settings, engine=FakeEngine()) as service:
         assert [fact.text for fact in await service.facts("ann")] == ["I ski."]
+
+
+@pytest.mark.parametrize(
+    ("extractor", "model", "expected"),
+    [
+        ("auto", "", RuleExtractor),
+        ("auto", "owner/name", ModelExtractor),
+        ("rules", "owner/name", RuleExtractor),
+        ("model", "", ModelExtractor),
+    ],
+)
+def test_the_bundled_model_is_not_asked_to_extract_unless_told_to(
+    extractor: str, model: str, expected: type
+) -> None:
+    settings = load_settings(extractor=extractor, model=model)
+    memory = StandInMemory(FakeEngine())
+    assert isinstance(choose_extractor(settings, memory), expected)
 
 
 async def test_a_refused_model_leaves_text_mode_and_the_reason(settings: Settings) -> None:

@@ -55,6 +55,7 @@ class Stage:
         monkeypatch.setenv("INFERSCALE_DATA_DIR", str(folder / "data"))
         monkeypatch.setenv("INFERSCALE_MODEL", str(model))
         monkeypatch.setenv("INFERSCALE_EMBEDDING_MODEL", str(model))
+        monkeypatch.setenv("INFERSCALE_EXTRACTOR", "rules")
         monkeypatch.setattr("app.compose.build_engine", self._engine)
         monkeypatch.setattr("app.compose.build_memory", lambda s, engine, *_: StandInMemory(engine))
 
