@@ -53,8 +53,8 @@ class InferScaleConnector(KVConnectorBase_V1):
             refusal = str(error)
         if role == KVConnectorRole.SCHEDULER:
             block_size = kv_cache_config.kv_cache_groups[0].kv_cache_spec.block_size
-            arena = None if refusal else Arena(slots)
-            self.scheduler = SchedulerSide(arena, block_size, refusal)
+            # A refused engine gets an arena that nothing enters.
+            self.scheduler = SchedulerSide(Arena(max(slots, 1)), block_size, refusal)
         else:
             self.worker = WorkerSide(slots, refusal)
 

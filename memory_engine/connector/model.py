@@ -46,7 +46,7 @@ def kv_bytes_per_token(kv_cache_config: Any) -> int:
     group = kv_cache_config.kv_cache_groups[0]
     spec = group.kv_cache_spec
     itemsize = torch.empty(0, dtype=spec.dtype).element_size()
-    return len(group.layer_names) * 2 * spec.num_kv_heads * spec.head_size * itemsize
+    return int(len(group.layer_names) * 2 * spec.num_kv_heads * spec.head_size * itemsize)
 
 
 def find_ropes(layers: dict[str, Any], device: torch.device) -> dict[str, Rope | None]:

@@ -50,9 +50,11 @@ def parse(raw: object, prompt_tokens: int) -> Params:
     if not isinstance(raw, Mapping):
         raise ValueError(f"{KEY} must be an object, got {type(raw).__name__}")
     try:
-        op = Op(raw.get("op"))
+        op = Op(str(raw.get("op")))
     except ValueError:
-        raise ValueError(f"op must be one of {[str(o) for o in Op]}, got {raw.get('op')!r}") from None
+        raise ValueError(
+            f"op must be one of {[str(o) for o in Op]}, got {raw.get('op')!r}"
+        ) from None
     if op in (Op.PROBE, Op.STATS):
         return Params(op)
     owner = raw.get("owner")

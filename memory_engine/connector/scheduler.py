@@ -26,7 +26,7 @@ _NOT_PROBED = "no probe has passed yet: run the conformance gate first"
 class _Tracked:
     """What is known of a live request that has parameters for the connector."""
 
-    params: Params | None
+    params: Params
     error: str = ""
     pinned: list[str] = field(default_factory=list)
     # Tokens [start, end) to load in the coming step, and what was loaded at admission.
@@ -47,29 +47,25 @@ class SchedulerSide:
     cannot be served, "" if it can.
     """
 
-    def __init__(self, arena: Arena | None, block_size: int, refusal: str = "") -> None:
-        assert arena is not None or refusal
+    def __init__(self, arena: Arena, block_size: int, refusal: str = "") -> None:
         self._arena = arena
         self._block_size = block_size
         self._closed = refusal or _NOT_PROBED
         self._refused = bool(refusal)
         self._tracked: dict[str, _Tracked] = {}
+        self._malformed: dict[str, str] = {}
 
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
         """A request with parameters `raw` was queued; a `drop` takes effect at once."""
-        if raw is None:
-            return
         try:
-            tracked = _Tracked(parse(raw, prompt_tokens))
+            params = parse(raw, prompt_tokens)
         except ValueError as error:
-            tracked = _Tracked(None, str(error))
-        self._tracked[request_id] = tracked
-        params = tracked.params
-        if params is None:
+            self._malformed[request_id] = str(error)
             return
-        if params.op is Op.DROP and self._arena is not None:
+        tracked = self._tracked[request_id] = _Tracked(params)
+        if params.op is Op.DROP:
             tracked.dropped = self._arena.drop(params.owner, params.drop)
-        if params.op in (Op.INJECT, Op.ENCODE) and self._closed:
+        if params.op in (Op.INJECT, Op.ENCODE):
             tracked.error = self._closed
 
     def lookup(self, request_id: str, num_tokens: int, local: int) -> int:
@@ -79,7 +75,7 @@ class SchedulerSide:
         token stays for the forward pass.
         """
         tracked = self._tracked.get(request_id)
-        if tracked is None or tracked.params is None or tracked.params.op is not Op.INJECT:
+        if tracked is None or tracked.params.op is not Op.INJECT:
             return 0
         self._unpin(tracked)
         tracked.load, tracked.local, tracked.injected, tracked.missing = None, local, 0, []
@@ -99,14 +95,15 @@ class SchedulerSide:
     def needs_step(self, request_id: str) -> bool:
         """Whether `plan_step` has anything to do for this request."""
         tracked = self._tracked.get(request_id)
-        if tracked is None or tracked.params is None:
+        if tracked is None:
             return False
         return tracked.load is not None or tracked.params.op in (Op.ENCODE, Op.PROBE)
 
     def plan_step(self, steps: dict[str, tuple[int, int, list[int]]]) -> StepPlan:
         """Orders for the step. `steps`: request id -> (computed, scheduled, block ids).
 
-        `computed` tokens are in the pages before the step, `scheduled` more after it.
+        `computed` tokens are in the pages before the step, `scheduled` more after it. Only
+        requests for which `needs_step` holds may be in it.
         """
         loads, saves, probes = [], [], []
         for request_id, tracked in self._tracked.items():
@@ -116,13 +113,10 @@ class SchedulerSide:
             self._unpin(tracked)
             tracked.load = None
         for request_id, (computed, scheduled, blocks) in steps.items():
-            tracked_or_none = self._tracked.get(request_id)
-            if tracked_or_none is None or tracked_or_none.params is None:
-                continue
-            end = computed + scheduled
-            if tracked_or_none.params.op is Op.ENCODE and not tracked_or_none.error:
-                saves += self._saves(tracked_or_none, end, blocks)
-            elif tracked_or_none.params.op is Op.PROBE and computed == 0:
+            tracked, end = self._tracked[request_id], computed + scheduled
+            if tracked.params.op is Op.ENCODE and not tracked.error:
+                saves += self._saves(tracked, end, blocks)
+            elif tracked.params.op is Op.PROBE and computed == 0:
                 positions = torch.arange(end, dtype=torch.int64)
                 probes.append(Probe(request_id, self._pages(blocks, positions), positions))
         return StepPlan(Transfer.join(loads), Transfer.join(saves), tuple(probes))
@@ -138,6 +132,8 @@ class SchedulerSide:
 
     def finished(self, request_id: str) -> dict[str, Any] | None:
         """The request ended in any way; returns its account for the caller, if it has one."""
+        if request_id in self._malformed:
+            return {KEY: {"op": None, "error": self._malformed.pop(request_id)}}
         tracked = self._tracked.pop(request_id, None)
         if tracked is None:
             return None
@@ -145,13 +141,11 @@ class SchedulerSide:
         return {KEY: self._account(tracked)}
 
     def stats(self) -> dict[str, int]:
-        """The arena's counts; empty when the set-up is refused."""
-        return self._arena.stats() if self._arena is not None else {}
+        """The arena's counts."""
+        return self._arena.stats()
 
     def check_integrity(self) -> None:
         """Raise RuntimeError on a lost slot, or a pin that nobody holds."""
-        if self._arena is None:
-            return
         self._arena.check_integrity()
         held = any(tracked.pinned for tracked in self._tracked.values())
         if not held and self._arena.stats()["pinned_segments"]:
@@ -159,7 +153,6 @@ class SchedulerSide:
 
     def _pin_run(self, tracked: _Tracked, local: int) -> int:
         """Pin the resident segments that continue from `local`; return where they end."""
-        assert tracked.params is not None and self._arena is not None
         owner, spans = tracked.params.owner, tracked.params.spans
         end = local if spans[0].start <= local else -1
         for span in spans:
@@ -176,13 +169,11 @@ class SchedulerSide:
         return end
 
     def _unpin(self, tracked: _Tracked) -> None:
-        assert self._arena is not None or not tracked.pinned
         for segment_id in tracked.pinned:
-            self._arena.unpin(segment_id)  # type: ignore[union-attr]
+            self._arena.unpin(segment_id)
         tracked.pinned = []
 
     def _load(self, tracked: _Tracked, load: tuple[int, int], blocks: list[int]) -> Transfer:
-        assert tracked.params is not None and self._arena is not None
         start, end = load
         slots = []
         for span in tracked.params.spans:
@@ -195,7 +186,6 @@ class SchedulerSide:
 
     def _saves(self, tracked: _Tracked, computed: int, blocks: list[int]) -> list[Transfer]:
         """Transfers for the spans that the pages hold completely after this step."""
-        assert tracked.params is not None
         saves = []
         for span in tracked.params.spans:
             done = span.segment_id in tracked.saved or span.segment_id in tracked.rejected
@@ -208,7 +198,6 @@ class SchedulerSide:
 
     def _make_resident(self, tracked: _Tracked, owner: str, span: Span) -> torch.Tensor | None:
         """New slots for a span; None if it is resident already or cannot be."""
-        assert self._arena is not None
         if self._arena.find(owner, span.segment_id) is not None:
             self._arena.touch(span.segment_id)
             tracked.saved.add(span.segment_id)
@@ -231,9 +220,9 @@ class SchedulerSide:
 
     def _account(self, tracked: _Tracked) -> dict[str, Any]:
         params = tracked.params
-        if params is None or tracked.error:
-            return {"op": params.op if params else None, "error": tracked.error}
         account: dict[str, Any] = {"op": str(params.op)}
+        if tracked.error:
+            return account | {"error": tracked.error}
         if params.op is Op.INJECT:
             planned = params.spans[-1].end - params.spans[0].start
             account |= {"planned": planned, "injected": tracked.injected}

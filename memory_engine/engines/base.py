@@ -1,7 +1,7 @@
 """The seam between InferScale and whatever runs the model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
@@ -53,7 +53,9 @@ class Engine(ABC):
         """Load the model and run the conformance gate; fills `info` and `conformance`."""
 
     @abstractmethod
-    def generate(self, prompt: Prompt, mode: Mode, sampling: Sampling) -> AsyncIterator[Chunk]:
+    def generate(
+        self, prompt: Prompt, mode: Mode, sampling: Sampling
+    ) -> AsyncGenerator[Chunk, None]:
         """Stream a reply; closing the iterator aborts the request.
 
         In `Mode.KV` the resident ones of `prompt.spans` are injected up to the first

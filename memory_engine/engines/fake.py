@@ -1,7 +1,7 @@
 """An engine without a model, for tests of everything above the engine."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from memory_engine.engines.base import ArenaStats, EncodeJob, Engine, EngineInfo
 from memory_engine.errors import EngineStoppedError
@@ -48,7 +48,7 @@ class FakeEngine(Engine):
 
     async def generate(
         self, prompt: Prompt, mode: Mode, sampling: Sampling
-    ) -> AsyncIterator[Chunk]:
+    ) -> AsyncGenerator[Chunk, None]:
         self._require_running()
         injected, missing = 0, []
         for span in prompt.spans if mode is Mode.KV else ():

@@ -1,0 +1,123 @@
+"""Background encoding: makes the wanted segments resident, drops the unwanted."""
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Sequence
+
+from memory_engine.engines.base import Engine
+from memory_engine.windows import Encoder, FactSegment
+
+_log = logging.getLogger(__name__)
+# Prefills in flight at once; a chat that arrives waits behind them on a CPU.
+_IN_FLIGHT_CPU, _IN_FLIGHT_GPU = 1, 16
+
+
+class _Work:
+    """One owner's wishes against what the engine is believed to hold."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, FactSegment] = {}
+        self.resident: set[str] = set()
+        self.unwanted: set[str] = set()
+        # Segments the arena had no room for; tried again when the wishes change.
+        self.rejected: set[str] = set()
+        self.task: asyncio.Task[None] | None = None
+
+    def missing(self) -> list[FactSegment]:
+        away = self.resident | self.rejected
+        return [segment for i, segment in self.wanted.items() if i not in away]
+
+
+class EncodingQueue:
+    """Works off every owner's differences, one task an owner while there are any.
+
+    What is resident is a belief, corrected by `lost`: the engine may evict at any time.
+    """
+
+    def __init__(self, engine: Engine, encoder: Encoder) -> None:
+        self._engine = engine
+        self._encoder = encoder
+        self._work: dict[str, _Work] = {}
+        self._gate = asyncio.Semaphore(
+            _IN_FLIGHT_CPU if engine.info.device == "cpu" else _IN_FLIGHT_GPU
+        )
+
+    def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
+        """Make `segments` all that is wanted of `owner`; starts the work."""
+        if not self._engine.conformance.supported:
+            return
+        work = self._work.setdefault(owner, _Work())
+        wanted = {segment.segment_id: segment for segment in segments}
+        work.unwanted |= work.wanted.keys() - wanted.keys()
+        work.unwanted -= wanted.keys()
+        work.resident -= work.unwanted
+        work.wanted, work.rejected = wanted, set()
+        self._start(owner, work)
+
+    def lost(self, owner: str, segment_ids: Collection[str]) -> None:
+        """The engine did not hold these; those still wanted are encoded again."""
+        work = self._work.get(owner)
+        if work is None:
+            return
+        work.resident.difference_update(segment_ids)
+        if self._encoder.prefix_id(owner) in segment_ids and work.wanted:
+            # Every job carries the prefix: one fact encoded again brings it back.
+            work.resident.discard(next(iter(work.wanted)))
+        self._start(owner, work)
+
+    def resident(self, owner: str) -> Collection[str]:
+        """Segment ids believed to be resident."""
+        return self._work[owner].resident if owner in self._work else ()
+
+    async def settle(self, owner: str | None = None) -> None:
+        """Wait until nothing is left to do; raises what a task failed with."""
+        works = self._work.values() if owner is None else [self._work.get(owner)]
+        for work in list(works):
+            while work is not None and work.task is not None:
+                await asyncio.shield(work.task)
+
+    async def aclose(self) -> None:
+        """Stop; what is not encoded yet is encoded after the next start."""
+        tasks = [work.task for work in self._work.values() if work.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start(self, owner: str, work: _Work) -> None:
+        if work.task is None and (work.unwanted or work.missing()):
+            work.task = asyncio.create_task(self._run(owner, work))
+            work.task.add_done_callback(_log_failure)
+
+    async def _run(self, owner: str, work: _Work) -> None:
+        try:
+            while work.unwanted or work.missing():
+                if work.unwanted:
+                    unwanted, work.unwanted = work.unwanted, set()
+                    await self._engine.drop(owner, sorted(unwanted))
+                batch = work.missing()[:_IN_FLIGHT_GPU]
+                await self._encode_all(owner, work, batch)
+        finally:
+            work.task = None
+
+    async def _encode_all(self, owner: str, work: _Work, batch: Sequence[FactSegment]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for segment in batch:
+                tasks.create_task(self._encode(owner, work, segment))
+
+    async def _encode(self, owner: str, work: _Work, segment: FactSegment) -> None:
+        async with self._gate:
+            if segment.segment_id not in work.wanted:
+                return
+            saved = await self._engine.encode(self._encoder.job(owner, segment))
+        if segment.segment_id not in saved:
+            work.rejected.add(segment.segment_id)
+            _log.warning("The KV arena has no room for a fact; it is sent as text.")
+        elif segment.segment_id in work.wanted:
+            work.resident.add(segment.segment_id)
+        else:
+            work.unwanted.add(segment.segment_id)
+
+
+def _log_failure(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("Encoding facts failed; they are sent as text.", exc_info=task.exception())
