@@ -1,6 +1,7 @@
 """The agent: replies with what it knows, and remembers what it is told."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from time import perf_counter
@@ -26,9 +27,12 @@ from agent.transcript import Transcript
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
-# How long a reply waits for what was said just before to become recallable. The rules take
-# milliseconds; a slow model's extraction must not hold up the first token.
-CATCH_UP_S = 0.25
+# How long a reply waits at most for what was said just before to become recallable. Only a
+# quick extractor is waited for: a model's must not hold up the first token.
+CATCH_UP_S = 2.0
+
+
+log = logging.getLogger(__name__)
 
 
 class Agent:
@@ -145,11 +149,13 @@ class Agent:
                 self._remembering.put(shown.turn)
 
     async def _catch_up(self, owner: str) -> None:
+        if not self._remember_context.extractor.quick:
+            return
         try:
             async with asyncio.timeout(CATCH_UP_S):
                 await self._remembering.settle(owner)
         except TimeoutError:
-            return
+            log.warning("a reply did not wait any longer for what was said before it")
 
     async def _remember(self, turn: UserTurn) -> None:
         await self._remember_graph.ainvoke(

@@ -7,7 +7,12 @@ from agent.records import UserTurn
 
 
 class Extractor(Protocol):
-    """Finds statements worth remembering. Says nothing about what is known already."""
+    """Finds statements worth remembering. Says nothing about what is known already.
+
+    `quick`: it takes milliseconds, so a reply may wait for it to learn what was just said.
+    """
+
+    quick: bool
 
     async def extract(self, turn: UserTurn) -> list[Candidate]:
         """The statements in `turn`, in order; none is a right answer.

@@ -37,6 +37,8 @@ class ModelExtractor:
     again with less text; EngineError when that does not help.
     """
 
+    quick = False
+
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._schema = cast(dict[str, object], Extracted.model_json_schema())

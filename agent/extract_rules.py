@@ -11,6 +11,7 @@ from agent.sentences import sentences
 from agent.statements import kind_of, strip_lead_in
 from agent.wording import as_fact
 
+LONGEST_SENTENCE = 2000
 LONGEST = 400
 MOST = 32
 JOINT = re.compile(r"(?:\s*[,;]\s*(?:and\s+|but\s+)?|\s+(?:and|but)\s+)(?=(?:i|we|my|our)\b)", re.I)
@@ -25,6 +26,8 @@ class RuleExtractor:
     somebody named earlier ("He is five") is left alone, because alone it says nothing.
     """
 
+    quick = True
+
     async def extract(self, turn: UserTurn) -> list[Candidate]:
         return await asyncio.to_thread(statements_in, turn.text)
 
@@ -33,9 +36,11 @@ def statements_in(message: str) -> list[Candidate]:
     """The statements in `message`, in order, at most MOST."""
     found = []
     for sentence in sentences(message):
+        if len(sentence) > LONGEST_SENTENCE:
+            continue
         for statement in _clauses(strip_lead_in(sentence)):
-            kind = kind_of(statement)
-            if kind is None or len(statement) > LONGEST:
+            kind = kind_of(statement) if len(statement) <= LONGEST else None
+            if kind is None:
                 continue
             attribute = attribute_of(statement)
             found.append(

@@ -12,7 +12,7 @@ from memory_engine.errors import InferScaleError
 ATTEMPTS = 3
 PAUSE_S = 0.2
 LIMIT_S = 120.0
-DRAIN_S = 30.0
+DRAIN_S = 10.0
 
 log = logging.getLogger(__name__)
 

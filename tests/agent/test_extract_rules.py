@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import lists, sampled_from, text
 
 from agent.candidate import Candidate
 from agent.extract_rules import MOST, statements_in
-from agent.ground import ground
+from agent.ground import fault, ground
 from agent.records import UserTurn
 
 
@@ -237,3 +239,21 @@ def test_a_flood_of_statements_is_bounded() -> None:
 def test_a_long_message_without_statements_takes_no_time() -> None:
     assert texts("so very " * 20_000) == []
     assert texts("My " + "very " * 20_000) == []
+    assert texts("I ski and " * 20_000) == []
+    assert texts("If I say when I, " * 20_000) == []
+
+
+@given(text())
+def test_no_message_breaks_the_rules_and_no_fact_is_made_up(message: str) -> None:
+    assert all(candidate.quote in message for candidate in kept(message))
+
+
+PIECES = ("I", "my dog", "is called", "live in", "Bern", "don't", "and", ".", "?", "Rex", '"', "if")
+
+
+@given(lists(sampled_from(PIECES), max_size=12))
+def test_no_mixture_of_words_yields_a_fact_that_was_not_said(pieces: list[str]) -> None:
+    message = " ".join(pieces)
+    for candidate in kept(message):
+        assert fault(message, candidate) is None
+        assert not candidate.quote.endswith("?")

@@ -285,3 +285,48 @@ async def test_closing_closes_memory_and_engine(tmp_path: Path) -> None:
     assert not parts.engine.running
     async with opened(url_of(tmp_path)) as parts:
         assert await parts.known() == ["I live in Bern."]
+
+
+async def test_what_was_just_said_is_recalled_by_the_next_message(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.ask("My dog is called Biscuit.")
+        reply = await parts.ask("What is my dog called?")
+        assert [f.text for f in reply.facts] == ["My dog is called Biscuit."]
+
+
+async def test_stopping_a_comparison_keeps_what_was_shown_so_far(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path), reply=lambda prompt: "one two", delay=0.01) as parts:
+        replies = parts.service.compare(user="ann", message="Hello")
+        async for mode, event in replies:
+            if mode is Mode.TEXT and isinstance(event, TextDelta):
+                break
+        await replies.aclose()
+        (conversation,) = await parts.service.conversations("ann")
+        messages = await parts.service.messages("ann", conversation.id)
+        assert messages == [Message("user", "Hello"), Message("assistant", "one")]
+
+
+async def test_secrets_and_endless_facts_are_refused_by_hand_too(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        for text, reason in (("My password is hunter2", "password"), ("x" * 1001, "1000")):
+            with pytest.raises(UserError, match=reason):
+                await parts.service.add_facts("ann", ["I ski.", text])
+        assert await parts.known() == []
+
+
+async def test_a_fact_by_hand_supersedes_too_and_stays_as_it_was_written(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.say("I live in Bern.")
+        await parts.service.add_fact("ann", "I  live in Rome")
+        assert await parts.known() == ["I live in Rome"]
+        assert [f.text for f in parts.memory.held["ann"]] == ["I live in Rome"]
+
+
+async def test_a_reply_without_a_word_is_a_reply(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path), reply=lambda prompt: "") as parts:
+        reply = await parts.ask("Hello")
+        assert reply.reply == ""
+        assert reply.conversation_id is not None
+        assert await parts.service.messages("ann", reply.conversation_id) == [
+            Message("user", "Hello")
+        ]
