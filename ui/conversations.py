@@ -24,7 +24,12 @@ class Conversations:
 
     async def new(self) -> Changes:
         """An empty page. The conversation itself begins with its first message."""
-        return {**_showing([]), "conversation_id": None, **await self.listed(None)}
+        return {
+            **idle(self._service),
+            **_showing([]),
+            "conversation_id": None,
+            **await self.listed(None),
+        }
 
     async def open(self, conversation_id: str, mode: str) -> Changes:
         """Show a conversation as SQL keeps it."""

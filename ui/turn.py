@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
+import gradio as gr
+
 from agent.events import FirstToken, Reply, ReplyEvent
 from app.service import ChatService
 from memory_engine.errors import UserError
@@ -44,6 +46,7 @@ class Turns:
 
     async def send(self, message: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Ask `message`; the rest are the values of `Page`, in its order."""
+        yield {"prompt": ""}
         async with aclosing(self._turn(message, Page(*page))) as parts:  # type: ignore[arg-type]
             async for changes in parts:
                 yield changes
@@ -60,6 +63,7 @@ class Turns:
         if not questions:
             yield {"notice": notice("There is nothing to ask again yet.")}
             return
+        yield {"prompt": gr.update(interactive=False)}  # Enter would start a second turn
         async with aclosing(self._turn(questions[-1], now)) as parts:
             async for changes in parts:
                 yield changes
@@ -78,7 +82,7 @@ class Turns:
             yield {
                 **idle(self._service),
                 **no_account(),
-                "prompt": message,
+                "prompt": gr.update(value=message, interactive=True),
                 "left": page.left,
                 "right": page.right,
             }
@@ -90,7 +94,7 @@ class Turns:
         self, message: str, conversation_id: str | None, page: Page
     ) -> AsyncGenerator[Changes, None]:
         panes, events = self._start(message, conversation_id, page)
-        yield {**busy(), "prompt": "", "notice": "", "strip": "", **_changes(panes, set(panes))}
+        yield {**busy(), "notice": "", "strip": "", **_changes(panes, set(panes))}
         async with aclosing(batches(events, urgent=_is_first)) as groups:
             async for group in groups:
                 touched = set()

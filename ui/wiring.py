@@ -9,6 +9,7 @@ import gradio as gr
 from gradio.events import api
 
 from app.service import ChatService
+from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui.conversations import Conversations, switched
 from ui.facts import Facts
@@ -65,8 +66,7 @@ def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
         "concurrency_id": "retry",
     }
     return [
-        parts["prompt"].submit(**send, **SLOW),
-        parts["send"].click(**send, **SLOW),
+        gr.on([parts["prompt"].submit, parts["send"].click], **send, **SLOW),
         parts["left"].retry(**retry, **SLOW),
         parts["right"].retry(**retry, **SLOW),
     ]
@@ -138,6 +138,8 @@ def add_api(service: ChatService, user: str) -> None:
     async def chat(message: str, mode: str = Mode.KV.value) -> AsyncIterator[str]:
         """Ask `message` in mode "text" or "kv"; yields the reply as it grows."""
         text = ""
+        if mode not in list(Mode):
+            raise UserError(f"There is no mode {mode!r}: choose text or kv.")
         events = service.reply(user=user, message=message, mode=Mode(mode))
         async with aclosing(events) as stream:
             async for event in stream:

@@ -1,0 +1,75 @@
+"""The chat in a real browser, over the real service and a fake engine."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from memory_engine.types import Prompt
+from tests.agent.parts import Parts, opened, url_of
+from tests.agent.stand_in import text_of
+from tests.ui.serving import Served, served
+
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+
+
+def answer(prompt: Prompt) -> str:
+    """What a model that reads its prompt would say."""
+    said = text_of(prompt)
+    question = said.rsplit("user: ", 1)[-1]
+    if "count" in question:
+        return " ".join(str(n) for n in range(400))
+    if "dog's name" not in question:
+        return "Nice to know."
+    return "Your dog is called Biscuit." if "Biscuit" in said else "I do not know."
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served[Parts]]:
+    """The served chat of one test; parametrize it indirectly with options of `opened`."""
+    options = {"reply": answer, "delay": 0.01, **getattr(request, "param", {})}
+
+    def open_it() -> AbstractAsyncContextManager[Parts]:
+        return opened(url_of(tmp_path), **options)
+
+    with served(open_it, lambda parts: parts.service) as page:
+        yield page
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def page_of(browser: Browser, url: str, size: dict[str, int]) -> Page:
+    page = browser.new_context(viewport=size, locale="en-GB").new_page()  # type: ignore[arg-type]
+    page.goto(url)
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
+    # The lists come with the load event, after which the page listens.
+    expect(page.get_by_text("No conversations yet.").or_(conversations(page))).to_have_count(1)
+    return page
+
+
+def conversations(page: Page):  # type: ignore[no-untyped-def]
+    return page.locator("#conversations-panel ul")
+
+
+@pytest.fixture
+def page(browser: Browser, chat: Served[Parts]) -> Iterator[Page]:
+    page = page_of(browser, chat.url, WIDE)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture
+def phone(browser: Browser, chat: Served[Parts]) -> Iterator[Page]:
+    page = page_of(browser, chat.url, NARROW)
+    yield page
+    page.context.close()

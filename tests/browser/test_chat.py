@@ -1,0 +1,177 @@
+"""The main job in a browser: tell a fact, ask in a new conversation, see how it came, forget."""
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.agent.parts import Parts
+from tests.ui.serving import Served
+
+# The warning is about what Gradio asks of pandas.
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting' is deprecated"),
+]
+
+FIRST_TOKEN = re.compile(r"\d+(\.\d+)? m?s to the first token \(engine \d+(\.\d+)? m?s\)")
+
+
+def say(page: Page, text: str) -> None:
+    box = page.get_by_role("textbox", name="Message")
+    box.fill(text)
+    box.press("Enter")
+
+
+def log(page: Page, number: int = 0) -> Locator:
+    return page.get_by_role("log").nth(number)
+
+
+def finished(page: Page) -> None:
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+
+
+def facts(page: Page) -> Locator:
+    return page.locator("#memory-panel")
+
+
+def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    expect(facts(page)).to_contain_text("My dog is called Biscuit.")
+
+    page.get_by_role("button", name="New conversation").click()
+    expect(log(page)).not_to_contain_text("Nice to know.")
+    say(page, "What is my dog's name?")
+    expect(log(page)).to_contain_text("Your dog is called Biscuit.")
+    expect(page.get_by_text(FIRST_TOKEN)).to_be_visible()
+    for part in ("recall", "plan", "queue", "prefill"):
+        expect(
+            page.get_by_role("listitem").filter(has_text=re.compile(rf"^{part} "))
+        ).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Prompt of \d+ tokens: [1-9]\d* injected"))).to_be_visible()
+    log(page).get_by_text("1 fact used: 1 injected as KV").click()
+    expect(log(page)).to_contain_text(re.compile(r"My dog is called Biscuit\. \(.*injected\)"))
+
+    page.get_by_label("Forget: My dog is called Biscuit.").click()
+    page.get_by_role("button", name="Yes, forget").click()
+    expect(facts(page)).to_contain_text("Nothing yet.")
+    page.get_by_role("button", name="New conversation").click()
+    say(page, "What is my dog's name?")
+    expect(log(page)).to_contain_text("I do not know.")
+
+
+def test_conversations_come_back_after_a_reload(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    finished(page)
+    page.reload()
+    kept = page.locator("#conversations-panel").get_by_role("button")
+    kept.filter(has_text="My dog is called Biscuit").click()
+    expect(log(page)).to_contain_text("Nice to know.")
+
+
+@pytest.mark.parametrize("chat", [{"delay": 0.05}], indirect=True)
+def test_stop_aborts_the_engine_and_keeps_what_was_said(page: Page, chat: Served[Parts]) -> None:
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    page.get_by_role("button", name="Stop").click()
+    finished(page)
+    expect(page.get_by_text("Stopped", exact=True)).to_be_visible()
+    deadline = time.monotonic() + 5
+    while chat.opened.engine.aborted == 0 and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert chat.opened.engine.aborted == 1
+    service = chat.opened.service
+    [conversation] = chat.wait(service.conversations("ann"))
+    messages = chat.wait(service.messages("ann", conversation.id))
+    assert messages[1].content.startswith("0 1 2 3 4 5")
+    assert "399" not in messages[1].content
+    say(page, "What is my dog's name?")
+    expect(log(page)).to_contain_text("I do not know.")
+    assert len(chat.wait(service.conversations("ann"))) == 1
+
+
+@pytest.mark.parametrize("chat", [{"delay": 0.05}], indirect=True)
+def test_a_new_conversation_stops_the_reply_in_progress(page: Page, chat: Served[Parts]) -> None:
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    page.get_by_role("button", name="New conversation").click()
+    finished(page)
+    page.wait_for_timeout(300)
+    expect(log(page)).not_to_contain_text("3 4 5")
+    assert chat.opened.engine.aborted == 1
+
+
+def test_a_blank_message_is_explained(page: Page) -> None:
+    say(page, "   ")
+    expect(page.get_by_role("alert")).to_have_text("The message is empty. Write something first.")
+    expect(page.get_by_text("No conversations yet.")).to_be_visible()
+
+
+@pytest.mark.parametrize("chat", [{"max_model_len": 1200}], indirect=True)
+def test_a_message_that_is_too_long_stays_in_the_box(page: Page) -> None:
+    text = "x" * 1500
+    say(page, text)
+    expect(page.get_by_role("alert")).to_contain_text("limit")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value(text)
+    expect(log(page)).not_to_contain_text("xxx")
+
+
+def test_a_stopped_engine_is_reported_and_the_message_stays(
+    page: Page, chat: Served[Parts]
+) -> None:
+    chat.opened.engine.running = False
+    say(page, "My dog is called Biscuit")
+    expect(page.get_by_text("The engine is not running")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("My dog is called Biscuit")
+    finished(page)
+
+
+def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
+    text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
+    say(page, text)
+    expect(log(page)).to_contain_text(text)
+    finished(page)
+    page.get_by_role("textbox", name="New fact").fill("I like <b>plums</b> ${1+1} {{value}}.")
+    page.get_by_role("button", name="Add").click()
+    expect(facts(page)).to_contain_text("I like <b>plums</b> ${1+1} {{value}}.")
+
+
+def test_retry_asks_the_same_question_again(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    finished(page)
+    log(page).get_by_role("button", name="Retry").click()
+    expect(log(page).get_by_text("Nice to know.", exact=True)).to_have_count(2)
+
+
+def test_side_by_side_shows_both_and_compares(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    expect(facts(page)).to_contain_text("My dog is called Biscuit.")
+    page.get_by_role("radio", name="Side by side").check()
+    expect(page.get_by_role("heading", name="KV")).to_be_visible()
+    expect(log(page, 1)).to_contain_text("Nice to know.")
+    say(page, "What is my dog's name?")
+    expect(log(page, 0)).to_contain_text("Your dog is called Biscuit.")
+    expect(log(page, 1)).to_contain_text("Your dog is called Biscuit.")
+    expect(page.get_by_text(FIRST_TOKEN)).to_have_count(2)
+    verdict = page.get_by_role("status").filter(has_text="to first token")
+    expect(verdict).to_contain_text("The replies are identical")
+    left, right = (log(page, n).bounding_box() for n in (0, 1))
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert abs(left["width"] - right["width"]) <= 1
+    page.get_by_role("radio", name="Text", exact=True).check()
+    expect(page.get_by_role("log")).to_have_count(1)
+    expect(log(page)).to_contain_text("Your dog is called Biscuit.")
+
+
+@pytest.mark.parametrize("chat", [{"supported": False}], indirect=True)
+def test_where_kv_is_refused_text_works_and_the_reason_is_shown(page: Page) -> None:
+    expect(page.get_by_role("radio", name="Side by side")).to_be_disabled()
+    expect(page.get_by_text("KV injection is off for this model:")).to_be_visible()
+    say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    finished(page)
+    expect(page.get_by_role("radio", name="KV", exact=True)).to_be_disabled()

@@ -1,0 +1,83 @@
+"""Batches: the first at once, then at most one an interval, and nothing lost."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import pytest
+
+from ui.stream import batches
+
+
+async def counting(
+    number: int, pause: float, fails: Exception | None = None
+) -> AsyncGenerator[int, None]:
+    for n in range(number):
+        yield n
+        await asyncio.sleep(pause)
+    if fails:
+        raise fails
+
+
+async def test_fast_items_leave_in_few_batches_and_all_arrive() -> None:
+    began = time.monotonic()
+    groups = [g async for g in batches(counting(100, 0.002), urgent=lambda n: False, interval=0.05)]
+    took = time.monotonic() - began
+    assert groups[0] == [0]
+    assert [n for group in groups for n in group] == list(range(100))
+    assert len(groups) <= took / 0.05 + 2
+
+
+async def test_an_urgent_item_and_the_next_one_leave_at_once() -> None:
+    left: dict[int, float] = {}
+    began = time.monotonic()
+    async for group in batches(counting(4, 0.01), urgent=lambda n: n == 1, interval=5):
+        left |= dict.fromkeys(group, time.monotonic() - began)
+    assert left[1] < 1
+    assert left[2] < 1
+
+
+async def test_a_slow_source_does_not_hold_back_what_it_gave() -> None:
+    async def slow() -> AsyncGenerator[int, None]:
+        yield 0
+        yield 1
+        await asyncio.sleep(30)
+
+    async with aclosing(batches(slow(), urgent=lambda n: False, interval=0.02)) as groups:
+        seen: list[int] = []
+        async for group in groups:
+            seen += group
+            if seen == [0, 1]:
+                break
+    assert seen == [0, 1]
+
+
+async def test_an_error_comes_after_the_items_before_it() -> None:
+    seen: list[int] = []
+    groups = batches(counting(3, 0, ValueError("broken")), urgent=lambda n: False)
+
+    async def collect() -> None:
+        async for group in groups:
+            seen.extend(group)
+
+    with pytest.raises(ValueError, match="broken"):
+        await collect()
+    assert seen == [0, 1, 2]
+
+
+async def test_closing_waits_until_the_source_is_closed() -> None:
+    closed: list[bool] = []
+
+    async def source() -> AsyncGenerator[int, None]:
+        try:
+            yield 0
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.02)
+            closed.append(True)
+
+    async with aclosing(batches(source(), urgent=lambda n: False)) as groups:
+        async for _ in groups:
+            break
+    assert closed == [True]

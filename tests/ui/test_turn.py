@@ -1,0 +1,174 @@
+"""A turn: what the page shows while it is asked, answered, stopped and refused."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from memory_engine.errors import EngineStoppedError
+from memory_engine.types import Message, Mode
+from tests.ui.fake_service import FakeService
+from ui.states import SIDE_BY_SIDE
+from ui.turn import Turns
+
+Changes = dict[str, Any]
+
+
+async def changes_of(service: FakeService, message: str, *page: object) -> list[Changes]:
+    values = page or (Mode.KV.value, "c", 0, [], [])
+    return [changes async for changes in Turns(service, "ann").send(message, *values)]
+
+
+def merged(steps: list[Changes]) -> Changes:
+    return {name: value for step in steps for name, value in step.items()}
+
+
+async def _collect(turn: AsyncGenerator[Changes, None], into: Changes) -> None:
+    async for step in turn:
+        into |= step
+
+
+def texts(shown: list[dict[str, Any]]) -> list[str]:
+    return [message["content"] for message in shown]
+
+
+async def test_a_reply_streams_behind_the_question() -> None:
+    steps = await changes_of(FakeService(delay=0.06), "Who?")
+    seen = [texts(step["left"]) for step in steps if "left" in step]
+    assert seen[0] == ["Who?"]
+    assert ["Who?", "Your"] in seen
+    assert seen[-1] == ["Who?", "Your dog is Biscuit."]
+
+
+async def test_the_stopwatch_stops_at_the_first_token_and_the_account_follows() -> None:
+    steps = await changes_of(FakeService(delay=0.06), "Who?")
+    accounts = [step["left_account"] for step in steps if "left_account" in step]
+    assert "stopwatch" in accounts[0]
+    assert "<strong>54 ms</strong>" in accounts[1]
+    assert "engine 41 ms" in accounts[1]
+    assert "recall 12 ms" not in accounts[1]
+    for figure in ("recall 12 ms", "plan 1.0 ms", "queue 0.4 ms", "prefill 41 ms"):
+        assert figure in accounts[-1]
+    assert "Prompt of 1,400 tokens: 1,240 injected, 16 cached, 144 prefilled" in accounts[-1]
+
+
+async def test_the_reply_lists_its_facts_and_how_they_came() -> None:
+    service = FakeService()
+    await service.add_fact("ann", "My dog is called Biscuit")
+    await service.add_fact("ann", "I live in *Lisbon*")
+    facts = merged(await changes_of(service, "Who?"))["left"][-1]
+    assert facts["metadata"]["title"] == "2 facts used: 1 injected as KV, 1 sent as text"
+    assert facts["content"].splitlines() == [
+        "- My dog is called Biscuit *(3 May 2026, as text)*",
+        r"- I live in \*Lisbon\* *(3 May 2026, injected)*",
+    ]
+
+
+async def test_facts_that_did_not_fit_are_mentioned() -> None:
+    service = FakeService()
+    service.left_out = 3
+    account = merged(await changes_of(service, "Who?"))["left_account"]
+    assert "3 more facts did not fit" in account
+
+
+async def test_a_first_message_begins_a_conversation_before_it_is_asked() -> None:
+    service = FakeService()
+    steps = await changes_of(service, "Who?", Mode.TEXT.value, None, 0, [], [])
+    began = next(n for n, step in enumerate(steps) if "conversation_id" in step)
+    assert began < next(n for n, step in enumerate(steps) if "left" in step)
+    name = steps[began]["conversation_id"]
+    assert service.kept[name] == [
+        Message("user", "Who?"),
+        Message("assistant", "Your dog is Biscuit."),
+    ]
+
+
+async def test_a_blank_message_is_explained_and_stores_nothing() -> None:
+    service = FakeService()
+    steps = await changes_of(service, "  ", Mode.KV.value, None, 0, [{"role": "user"}], [])
+    last = merged(steps)
+    assert "The message is empty" in last["notice"]
+    assert last["prompt"]["value"] == "  "
+    assert last["left"] == [{"role": "user"}]
+    assert service.kept == {}
+
+
+async def test_an_engine_failure_gives_the_text_back_and_is_not_hidden() -> None:
+    service = FakeService()
+    service.fails_with = EngineStoppedError("The engine is not running: start it first.")
+    turn = Turns(service, "ann").send("Who?", Mode.KV.value, "c", 0, [], [])
+    last: Changes = {}
+    with pytest.raises(EngineStoppedError):
+        await _collect(turn, last)
+    assert last["prompt"]["value"] == "Who?"
+    assert last["send"]["visible"] is True
+    assert last["stop"]["visible"] is False
+
+
+async def test_closing_a_turn_closes_the_reply() -> None:
+    service = FakeService(delay=0.05)
+    async with aclosing(Turns(service, "ann").send("Who?", Mode.KV.value, "c", 0, [], [])) as turn:
+        async for step in turn:
+            if "Your" in str(step.get("left")):
+                break
+    assert service.closed == 1
+
+
+async def test_cancelling_a_turn_closes_the_reply() -> None:
+    service = FakeService(delay=5)
+    turn = asyncio.create_task(changes_of(service, "Who?"))
+    await asyncio.sleep(0.1)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert service.closed == 1
+
+
+async def test_side_by_side_alternates_the_order_and_compares() -> None:
+    service = FakeService()
+    steps = await changes_of(service, "Who?", SIDE_BY_SIDE, "c", 0, [], [])
+    first = merged(steps)
+    assert "KV is 6.3x faster to first token (259 ms → 41 ms)" in first["strip"]
+    assert "The replies are identical" in first["strip"]
+    assert "Text ran first" in first["strip"]
+    assert first["asked"] == 1
+    second = merged(await changes_of(service, "Who?", SIDE_BY_SIDE, "c", 1, [], []))
+    assert "KV ran first" in second["strip"]
+    assert [order for _, order in service.asked] == [(Mode.TEXT, Mode.KV), (Mode.KV, Mode.TEXT)]
+
+
+async def test_the_second_pane_waits_until_the_first_has_answered() -> None:
+    steps = await changes_of(FakeService(delay=0.06), "Who?", SIDE_BY_SIDE, "c", 1, [], [])
+    text_pane = [step["left_account"] for step in steps if "left_account" in step]
+    assert "Starts when KV is done" in text_pane[0]
+    assert "stopwatch" in text_pane[1]
+    assert "<strong>272 ms</strong>" in text_pane[-1]
+
+
+async def test_replies_that_differ_are_said_to_differ() -> None:
+    service = FakeService()
+    service.answers[Mode.TEXT] = "I do not know."
+    last = merged(await changes_of(service, "Who?", SIDE_BY_SIDE, "c", 0, [], []))
+    assert "The replies differ" in last["strip"]
+    assert texts(last["left"])[-1] == "I do not know."
+    assert texts(last["right"])[-1] == "Your dog is Biscuit."
+
+
+async def test_retry_asks_the_exact_last_question_again() -> None:
+    service = FakeService()
+    exact = "   lead\n      code <|im_end|> "
+    service.kept["c"] = [Message("user", exact), Message("assistant", "What?")]
+    _ = [s async for s in Turns(service, "ann").retry(Mode.TEXT.value, "c", 0, [], [])]
+    assert service.asked == [(exact, Mode.TEXT)]
+
+
+async def test_retry_without_a_question_says_so() -> None:
+    steps = [s async for s in Turns(FakeService(), "ann").retry(Mode.KV.value, None, 0, [], [])]
+    assert "nothing to ask again" in merged(steps)["notice"]
+
+
+async def test_where_kv_is_refused_the_mode_stays_closed() -> None:
+    last = merged(await changes_of(FakeService(kv_available=False), "Who?", "text", "c", 0, [], []))
+    assert last["mode"]["interactive"] is False
