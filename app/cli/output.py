@@ -58,8 +58,8 @@ def note(text: str) -> None:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A text table; columns of numbers are aligned to the right."""
-    grid = Table(title=title, title_justify="left")
+    """A text table under its title; columns of numbers are aligned to the right."""
+    grid = Table()
     for number, name in enumerate(columns):
         numeric = all(isinstance(row[number], int | float) for row in rows)
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
@@ -68,7 +68,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     console = Console(width=120, no_color=True, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(grid)
-    return captured.get().rstrip()
+    return f"{title}\n{captured.get().rstrip()}"
 
 
 def _cell(value: object) -> str:
