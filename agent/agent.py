@@ -30,6 +30,9 @@ from memory_engine.types import Mode, Sampling
 # How long a reply waits at most for what was said just before to become recallable. Only a
 # quick extractor is waited for: a model's must not hold up the first token.
 CATCH_UP_S = 2.0
+# Whose facts are encoded at start: a private assistant's user is among them, and a server of
+# many does not encode everybody's.
+WARM_OWNERS = 4
 
 
 log = logging.getLogger(__name__)
@@ -62,10 +65,17 @@ class Agent:
         self._remember_graph = remember_graph()
         self._remember_context = RememberContext(extractor, self.facts, self._holding)
         self._remembering = Remembering(self.transcript, self._remember)
+        self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start remembering, first what an earlier process was told and did not get to."""
+        """Start remembering, first what an earlier process was told and did not get to.
+
+        In the background the facts of the latest users are handed to the memory, so that
+        their first reply finds them encoded. Calling it again does nothing.
+        """
         await self._remembering.start()
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm(), name="warming")
 
     async def reply(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in each mode of `request` from one prompt, one after the other.
@@ -118,6 +128,9 @@ class Agent:
 
     async def aclose(self) -> None:
         """Remember what is queued, then stop."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
         await self._remembering.aclose()
 
     async def _run(
@@ -147,6 +160,14 @@ class Agent:
         finally:
             if remember:
                 self._remembering.put(shown.turn)
+
+    async def _warm(self) -> None:
+        try:
+            for owner in await self.facts.latest_owners(WARM_OWNERS):
+                await self._holding.ensure(owner)
+        except Exception:
+            # The first reply does the same, and raises to whoever asked.
+            log.exception("facts could not be prepared")
 
     async def _catch_up(self, owner: str) -> None:
         if not self._remember_context.extractor.quick:

@@ -1,7 +1,7 @@
 """The model-based extractor: asks the served model, believes only what it can quote."""
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import cast
 
@@ -18,7 +18,7 @@ from agent.text import one_line
 from agent.wording import as_fact
 from memory_engine.errors import EngineError
 from memory_engine.memory import Memory
-from memory_engine.types import Chunk, Mode, Sampling
+from memory_engine.types import Mode, Sampling
 
 PART_CHARACTERS = 1200
 MAX_TOKENS = 1024
@@ -72,7 +72,7 @@ class ModelExtractor:
         question = EXTRACTION.format(message="\n".join(part))
         plan = self._memory.plan(owner, (), (), question, MAX_TOKENS)
         sampling = Sampling(MAX_TOKENS, temperature, json_schema=self._schema)
-        stream = cast(AsyncGenerator[Chunk, None], self._memory.stream(plan, Mode.TEXT, sampling))
+        stream = self._memory.stream(plan, Mode.TEXT, sampling)
         text, finish_reason = "", None
         async with aclosing(stream) as chunks:
             async for chunk in chunks:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import exists, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -44,6 +44,18 @@ class FactStore:
         async with self._database.read() as session:
             version = await self._version(session, owner)
             return version, await self._active(session, owner)
+
+    async def latest_owners(self, count: int) -> list[str]:
+        """The users who have facts, those with the newest first, at most `count`."""
+        query = (
+            select(FactRow.owner)
+            .where(FactRow.ended_at.is_(None))
+            .group_by(FactRow.owner)
+            .order_by(func.max(FactRow.id).desc())
+            .limit(count)
+        )
+        async with self._database.read() as session:
+            return list(await session.scalars(query))
 
     async def preceding_turns(self, owner: str, count: int) -> dict[str, tuple[str, ...]]:
         """For each active fact that was said in a conversation, the `count` turns before it."""

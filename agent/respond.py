@@ -1,9 +1,8 @@
 """Last node of a reply: the engine's text, as it comes, and the account of it."""
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -34,7 +33,7 @@ async def _respond_in(
     last: Chunk | None = None
     began = perf_counter()
     stream = context.memory.stream(state["plan"], mode, context.sampling)
-    async with aclosing(cast(AsyncGenerator[Chunk, None], stream)) as chunks:
+    async with aclosing(stream) as chunks:
         async for chunk in chunks:
             if chunk.text:
                 if ttft_ms is None:

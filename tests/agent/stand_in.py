@@ -1,6 +1,6 @@
 """A memory without models: words instead of vectors, characters instead of tokens."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
@@ -90,7 +90,7 @@ class StandInMemory(Memory):
         injectable = frozenset(item.fact.id for item in used)
         return Plan(Prompt(owner, ids, tuple(spans)), tuple(used), injectable)
 
-    def stream(self, plan: Plan, mode: Mode, sampling: Sampling) -> AsyncIterator[Chunk]:
+    def stream(self, plan: Plan, mode: Mode, sampling: Sampling) -> AsyncGenerator[Chunk, None]:
         return self.engine.generate(plan.prompt, mode, sampling)
 
     async def settle(self, owner: str | None = None) -> None:

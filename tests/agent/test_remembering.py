@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from agent.agent import Agent
+from agent.agent import WARM_OWNERS, Agent
 from agent.candidate import Candidate
 from agent.extract_rules import RuleExtractor
 from agent.records import UserTurn
@@ -281,3 +281,18 @@ async def test_preceding_turns_come_from_the_conversation(tmp_path: Path) -> Non
         (fact,) = await parts.service.facts("ann")
         assert await parts.agent.facts.preceding_turns("ann", 8) == {fact.id: ("Hello", "Yes.")}
         assert await parts.agent.facts.preceding_turns("ann", 1) == {fact.id: ("Yes.",)}
+
+
+async def test_the_latest_users_facts_are_held_before_anything_is_asked(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        for n in range(6):
+            await parts.service.add_fact(f"user{n}", "I ski.")
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.service.start()
+        await parts.service.start()
+        assert parts.agent._warming is not None
+        await parts.agent._warming
+        assert WARM_OWNERS == 4
+        assert [owner for owner, _ in parts.memory.synced] == ["user5", "user4", "user3", "user2"]
+        await parts.service.settle("user0")
+        assert parts.memory.synced[-1] == ("user0", ("I ski.",))
