@@ -22,7 +22,11 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a GPU where there is none."""
+    """Skip what needs a GPU where there is none, and run what drives a browser last.
+
+    Playwright keeps an event loop running in the main thread until the session ends.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _gpu_answers():
         for item in marked:
