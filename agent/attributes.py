@@ -60,7 +60,7 @@ TAIL = (
 
 # In order: the first that matches names the attribute.
 PATTERNS = tuple(
-    (re.compile(pattern + TAIL, re.IGNORECASE), key)
+    (re.compile(pattern + ("$" if "{v}" in key else TAIL), re.IGNORECASE), key)
     for pattern, key in (
         (rf"^my (?:full |first |real )?name is {NOT}(?P<v>.+?)", "name"),
         (r"^(?:you can |people |friends |please |just )?call me (?P<v>.+?)", "name"),
@@ -122,6 +122,8 @@ NO_MORE = re.compile(
     re.IGNORECASE,
 )
 NO_MORE_LEFT = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+# Of several things one likes, another statement may name one alone: it replaces nothing.
+SEVERAL = re.compile(r",|;| and | or | but |\band$", re.IGNORECASE)
 LONGEST_OBJECT = 4
 
 
@@ -164,7 +166,7 @@ def _filled(key: str, parts: dict[str, str | None], *, denied: bool) -> Attribut
     subject = " ".join(words(parts.get("x") or ""))
     if "{v}" in key:
         about = " ".join(words(value))
-        if not about or len(about.split()) > LONGEST_OBJECT:
+        if not about or len(about.split()) > LONGEST_OBJECT or SEVERAL.search(value):
             return None
         return Attribute(key.format(x=subject, v=about), value)
     return Attribute(key.format(x=subject), value, denied)

@@ -47,9 +47,11 @@ ABOUT_A_TASK = re.compile(
 
 # "I love it" says nothing once the sentence before it is gone; "your jokes" are not the user's.
 POINTS_ELSEWHERE = re.compile(
-    r"^(?:i|we)\s+(?:\w+\s+){1,3}(?:it|that|this|them|these|those|so|one)\b(?:\s+(?:too|so|very"
-    r"|much|a\s+lot|all))*[\s.!]*$|\b(?:your|yours|yourself)\b|\byou\b(?!\s+can\s+call)",
-    re.IGNORECASE,
+    r"""^(?:i|we)(?:'\w+)?\s+(?:[\w']+\s+){1,4}?(?:(?:it|them|those|these|him|there)\b|ones?[\s.!]*$)
+      | ^(?:i|we)(?:'\w+)?\s+(?:[\w']+\s+){1,3}?(?:of\s+)?(?:that|this|her|his|hers|their|theirs)\b
+        (?<!\bso\sthat)
+      | \b(?:your|yours|yourself)\b | \byou\b(?!\s+can\s+call)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 _OFTEN = (
@@ -77,8 +79,12 @@ LASTING = (
         |dislike|enjoy|prefer|adore|detest|loathe|play|speak|drive|ride|collect|eat|drink|smoke|cook
         |bake|sing|dance|swim|paint|draw|practi[cs]e|support|volunteer|belong|come\s+from|grew\s+up
         |stand|suffer|attend|follow\s+a|wear|commute|believe\s+in|run\s+(?:a|the|my|our|every|\d)
-        |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|grow|help\s+(?:at|in|out|my|our)
-        |want\s+to\s+(?:learn|become|visit|live|move|study|retire|write\s+a)|used\s+to)\b(?!\?)"""
+        |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|grow|used\s+to|worked
+        |help\s+(?:at|in|out|my|our)|write|restore|build|repair|lift|rent|share|care\s+(?:for|about)
+        |listen\s+to|spend\s+(?:my|our|most|a\s+lot)|weigh|graduated|studied|served|get\s+along
+        |go\s+to\s+(?:\w+\s+)?(?:school|college|church|university|mosque|synagogue|the\s+gym)
+        |want\s+(?:kids|children|to\s+(?:be\s+an?|learn|become|visit|live|move|study|retire|travel
+        |have\s+(?:kids|children)|write\s+a)))\b(?!\?)"""
     ),
     _starts(
         rf"(?:i|we)\s+{_OFTEN}(?:read|watch|listen|go|take|get\s+up|wake\s+up|meet|visit|call|walk)\b"
@@ -90,7 +96,10 @@ LASTING = (
         rf"(?:the|this|that|your)\b|a\s+(?:look|try|go|nice|good|great)\b)"
     ),
     _starts(r"(?:i|we)(?:'ve|\s+have)\s+\w+ed\s.*\b(?:for|since)\s"),
-    _starts(r"(?:i|we)(?:'ve|\s+have)\s+(?:also\s+)?(?:got|(?:never\s+|always\s+)?been\s+\w+)\b"),
+    _starts(
+        r"(?:i|we)(?:'ve|\s+have)\s+(?:also\s+)?(?:got\s|(?:never\s+|always\s+)?been\s+(?:an?|to|in|living"
+        r"|working|married|together|dating|studying|learning|playing|vegan|vegetarian)\b)"
+    ),
     # What one is.
     _starts(
         rf"""(?:i|we)\s*{_BE}\s+{_OFTEN}(?:
@@ -102,9 +111,13 @@ LASTING = (
             |scared\s+of|terrified\s+of|(?:good|bad|terrible)\s+at|interested\s+in|bilingual
             |passionate\s+about|fond\s+of|obsessed\s+with|fluent\s+in|religious|jewish|muslim
             |catholic|buddhist|hindu|christian|atheist|gay|lesbian|bisexual|trans|autistic|shy
-            |introverted|extroverted|twins|siblings|tall|short|adopted|diagnosed|intolerant)\b
+            |introverted|extroverted|twins|siblings|tall|short|adopted|diagnosed|intolerant|disabled
+            |conservative|liberal|homeschooled|close\s+(?:to|with)|proud\s+to\s+be|overweight|skinny
+            |bald|blonde?|red-haired|big|of\s+(?:the|\w+\s+(?:descent|origin))|on\s+a\s+diet
+            |in\s+(?:the\s+(?:army|navy|air\s+force|military|\w+\s+grade)|college|high\s+school
+              |middle\s+school|university|school|a\s+(?:band|choir|relationship|wheelchair)))\b
           | (?:learning|studying|training|working\s+(?:as|at|for|in|on\s+my)|living|teaching|raising
-            |dating|expecting|reading|saving|planning|writing\s+(?:a|my)|renovating|restoring)\b
+            |dating|expecting|reading|attending|serving|homeschooling|hoping\s+to|saving|planning|writing\s+(?:a|my)|renovating|restoring)\b
         )"""
     ),
     # One's people, pets and things.
@@ -133,7 +146,7 @@ NAMED = (
 )
 EVENT = _starts(
     rf"""(?:i|we|me\s+and\s+my\s+\w+)\s+{_OFTEN}(?:went\s+(?:to|on|back|skiing|hiking|camping|sailing)
-    |visited|bought|moved|graduated|married|adopted|met\s|lost\s+(?:my|our|a)\b|won|joined|broke\s+(?:my|up)
+    |visited|bought|moved|graduated|married|adopted|met\s|lost\s+(?:my|our|a)\b|won(?!')|joined|broke\s+(?:my|up)
     |became|quit|left|sold\s+(?:my|our|the)|celebrated|flew|travell?ed|attended|retired|gave\s+birth
     |got\s+(?:married|engaged|divorced|promoted|fired|an?\b|the\s+job|my\b|our\b|back\s+from)
     |started\s+(?:a|my|our|working|learning|studying|school|university|college|as|at|playing)
@@ -144,7 +157,7 @@ EVENT = _starts(
 PLAN = _starts(
     rf"""(?:(?:i|we)\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going|planning|moving|flying|travell?ing
     |visiting|getting|starting|having|meeting|leaving|running|taking|seeing)\b
-    |(?:i|we)(?:\s+will|'ll|\s+plan\s+to|\s+have)\s+\w+
+    |(?:i|we)(?:\s+will|'ll|\s+plan\s+to|\s+have)\s+(?!have\b|see\b|be\s+able\b|to\b)\w+
     |(?:my|our)\s+[\w'\s-]{{1,40}}\s(?:is|are)\s)"""
 )
 

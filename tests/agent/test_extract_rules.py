@@ -103,7 +103,10 @@ def test_the_subject_stays_who_it_is() -> None:
     message = "my friend Jack doesn't like football, his father enrolled him"
     (fact,) = kept(message)
     assert fact.text == "My friend Jack doesn't like football, his father enrolled him."
-    assert fact.attribute == "my friend jack feel about football"
+    assert fact.attribute is None
+    assert [c.attribute for c in kept("My friend Jack hates football.")] == [
+        "my friend jack feel about football"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -224,6 +227,16 @@ def test_times_are_resolved_against_the_message_and_kept_verbatim(
     assert fact.kind == kind
     assert (fact.when.isoformat() if fact.when else None) == when
     assert fact.time_expression == words
+
+
+def test_one_of_several_liked_things_replaces_nothing() -> None:
+    (several,) = kept("I like hiking, biking, and swimming.")
+    assert several.attribute is None
+
+
+@pytest.mark.parametrize("message", ["I love that show.", "I like them too.", "I live there."])
+def test_what_points_to_an_earlier_sentence_says_nothing_alone(message: str) -> None:
+    assert texts(message) == []
 
 
 def test_every_fact_is_a_quote_of_the_message() -> None:
