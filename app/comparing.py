@@ -29,6 +29,7 @@ async def compare(
     if not service.kv_available:
         raise UnsupportedModelError(f"There is nothing to compare: {service.kv_refusal}")
     await service.settle(user)
+    await service.settle()  # nobody's facts are encoded while we measure
     replies: dict[Mode, list[Reply]] = {Mode.TEXT: [], Mode.KV: []}
     for turn in range(repeats + WARM_UPS):
         events = service.compare(
