@@ -14,7 +14,7 @@ from memory_engine.errors import MessageTooLongError
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import Message, Plan, Prompt, Recalled, Span
 from memory_engine.windows import Encoder, FactSegment
-from memory_engine.wording import FACTS_HEADER, SYSTEM, TAIL_END, TAIL_HEADER, fact_line
+from memory_engine.wording import FACTS_HEADER, SYSTEM, TAIL_END, fact_line
 
 # Of the room beside the question, history gets at most this share if facts need the rest.
 _HISTORY_SHARE = 0.5
@@ -67,11 +67,9 @@ class Layout:
 
     def _room(self, question: int, max_tokens: int) -> int:
         frame = self._tokenizer.frame
-        tail_words = len(self._tokenizer.encode(TAIL_HEADER)) + len(
-            self._tokenizer.encode(TAIL_END)
-        )
+        tail_end = len(self._tokenizer.encode(TAIL_END))
         fixed = len(self._encoder.prefix) + len(frame.system_to_user) + len(frame.user_to_reply)
-        limit = self._max_model_len - max_tokens - fixed - tail_words
+        limit = self._max_model_len - max_tokens - fixed - tail_end
         if question > limit:
             raise MessageTooLongError(
                 f"The message has {question} tokens; this model takes at most {limit} here "
@@ -135,7 +133,6 @@ class Layout:
         for exchange in past:
             ids += exchange
         if tail:
-            ids += encode(TAIL_HEADER)
             for recalled in tail:
                 ids += encode(fact_line(recalled.fact))
             ids += encode(TAIL_END)

@@ -1,19 +1,78 @@
-"""Every static word of the prompt that carries memories. Chosen by measurement: DECISIONS.md."""
+"""Every static word of the prompt that carries memories. Chosen by measurement: DECISIONS.md.
+
+Facts are kept in the user's own words and turned to the second person here, for the prompt
+alone: a small model told "My dog ..." by a system message takes the dog for its own.
+"""
+
+import re
 
 from memory_engine.types import MemoryFact
 
 SYSTEM = "You are a helpful assistant."
-FACTS_HEADER = "\nHere is what the user told you:\n"
-TAIL_HEADER = ""
+FACTS_HEADER = " The user told you:\n"
 TAIL_END = "\n"
+
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+_PERSON = {
+    "i am": "you are",
+    "i'm": "you're",
+    "i was": "you were",
+    "am i": "are you",
+    "was i": "were you",
+    "i": "you",
+    "i've": "you've",
+    "i'd": "you'd",
+    "i'll": "you'll",
+    "my": "your",
+    "mine": "yours",
+    "me": "you",
+    "myself": "yourself",
+    "we": "you",
+    "we're": "you're",
+    "we've": "you've",
+    "we'd": "you'd",
+    "we'll": "you'll",
+    "us": "you",
+    "our": "your",
+    "ours": "yours",
+    "ourselves": "yourselves",
+}
+_FIRST_PERSON = re.compile(
+    r"(?<![\w'])("
+    + "|".join(re.escape(word) for word in sorted(_PERSON, key=len, reverse=True))
+    + r")(?![\w'])",
+    re.IGNORECASE,
+)
 
 
 def fact_line(fact: MemoryFact) -> str:
-    """A fact as one line of the prompt, with its date."""
-    text = " ".join(fact.text.split())
-    return f"- {fact.when.isoformat()}: {text}\n" if fact.when else f"- {text}\n"
+    """A fact as one line of the prompt, said to the user, with its date behind it."""
+    text = second_person(" ".join(fact.text.split()))
+    if fact.when is None:
+        return f"- {text}\n"
+    day = f"{fact.when.day} {_MONTHS[fact.when.month - 1]} {fact.when.year}"
+    return f"- {text} ({day})\n"
 
 
 def turn_line(turn: str) -> str:
     """A dialogue turn as one line of an encoding window."""
     return f"- {' '.join(turn.split())}\n"
+
+
+def second_person(text: str) -> str:
+    """`text` with first-person English words made second person; other text is unchanged."""
+    return _FIRST_PERSON.sub(_reply_word, text)
+
+
+def _reply_word(match: re.Match[str]) -> str:
+    said = match[1]
+    # "US", "ME" and "I" within an all-capitals word list are names, not persons.
+    if said.isupper() and len(said) > 1 and "'" not in said and said.lower() != "i am":
+        return said
+    word = _PERSON[said.lower().replace("\u2019", "'")]
+    starts_sentence = not match.string[: match.start()].rstrip(" \"'(") or match.string[
+        : match.start()
+    ].rstrip(" \"'(").endswith((".", "!", "?", ":"))
+    return word.capitalize() if starts_sentence else word

@@ -3,7 +3,8 @@
     {"op": "inject", "owner": "u1", "segments": [["<id>", start, length], ...]}
     {"op": "encode", "owner": "u1", "segments": [["<id>", start, length], ...]}
     {"op": "drop",   "owner": "u1", "segments": ["<id>", ...] | null}
-    {"op": "probe"}  {"op": "stats"}
+    {"op": "probe",  "owner": "u1", "segments": as for inject, or null}
+    {"op": "stats"}
 
 `start` and `length` are token positions in the request's own prompt.
 """
@@ -55,7 +56,7 @@ def parse(raw: object, prompt_tokens: int) -> Params:
         raise ValueError(
             f"op must be one of {[str(o) for o in Op]}, got {raw.get('op')!r}"
         ) from None
-    if op in (Op.PROBE, Op.STATS):
+    if op is Op.STATS or (op is Op.PROBE and raw.get("segments") is None):
         return Params(op)
     owner = raw.get("owner")
     if not isinstance(owner, str) or not owner:
@@ -63,7 +64,7 @@ def parse(raw: object, prompt_tokens: int) -> Params:
     segments = raw.get("segments")
     if op is Op.DROP:
         return Params(op, owner, drop=_ids(segments))
-    return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is Op.INJECT))
+    return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is not Op.ENCODE))
 
 
 def _ids(segments: Any) -> tuple[str, ...] | None:

@@ -6,6 +6,9 @@ cached key differs from the others by rotation alone. Undoing the rotation must 
 give the same key at every position and every layer. This proves pairing, rotated part,
 scaling, table, page layout and slot arithmetic at once, and that a layer without RoPE
 really has none. It holds for sliding windows, QK-norm and soft caps alike.
+
+With segments of that token injected, encoded at other positions and in another order, the
+same must hold across injected and prefilled positions: this proves the injection's shift.
 """
 
 import torch

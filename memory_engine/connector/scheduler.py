@@ -37,6 +37,7 @@ class _Tracked:
     saved: set[str] = field(default_factory=set)
     rejected: list[str] = field(default_factory=list)
     dropped: int = 0
+    probed: bool = False
     verdict: Verdict | None = None
 
 
@@ -65,7 +66,7 @@ class SchedulerSide:
         tracked = self._tracked[request_id] = _Tracked(params)
         if params.op is Op.DROP:
             tracked.dropped = self._arena.drop(params.owner, params.drop)
-        if params.op in (Op.INJECT, Op.ENCODE):
+        if params.spans:
             tracked.error = self._closed
 
     def lookup(self, request_id: str, num_tokens: int, local: int) -> int:
@@ -75,11 +76,11 @@ class SchedulerSide:
         token stays for the forward pass.
         """
         tracked = self._tracked.get(request_id)
-        if tracked is None or tracked.params.op is not Op.INJECT:
+        if tracked is None or tracked.params.op not in (Op.INJECT, Op.PROBE):
             return 0
         self._unpin(tracked)
         tracked.load, tracked.local, tracked.injected, tracked.missing = None, local, 0, []
-        if tracked.error:
+        if tracked.error or not tracked.params.spans:
             return 0
         end = self._pin_run(tracked, local)
         return max(0, min(end, num_tokens - 1) - local)
@@ -116,7 +117,8 @@ class SchedulerSide:
             tracked, end = self._tracked[request_id], computed + scheduled
             if tracked.params.op is Op.ENCODE and not tracked.error:
                 saves += self._saves(tracked, end, blocks)
-            elif tracked.params.op is Op.PROBE and computed == 0:
+            elif tracked.params.op is Op.PROBE and not tracked.probed:
+                tracked.probed = True
                 positions = torch.arange(end, dtype=torch.int64)
                 probes.append(Probe(request_id, self._pages(blocks, positions), positions))
         return StepPlan(Transfer.join(loads), Transfer.join(saves), tuple(probes))
@@ -234,6 +236,7 @@ class SchedulerSide:
         elif params.op is Op.PROBE:
             verdict = tracked.verdict or Verdict("the probe did not run")
             account |= {"reason": verdict.reason or self._refusal(), "errors": verdict.errors}
+            account["injected"] = tracked.injected
         return account | {"arena": self.stats()}
 
     def _refusal(self) -> str:

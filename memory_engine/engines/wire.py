@@ -29,9 +29,10 @@ def drop_params(owner: str, segment_ids: Sequence[str] | None) -> dict[str, obje
     return {KEY: {"op": "drop", "owner": owner, "segments": segments}}
 
 
-def probe_params() -> dict[str, object]:
-    """Ask for the model to be checked on this request's own prefill."""
-    return {KEY: {"op": "probe"}}
+def probe_params(owner: str = "", spans: Sequence[Span] = ()) -> dict[str, object]:
+    """Ask for the model to be checked on this request's KV, with `spans` injected first."""
+    segments = _segments(spans) or None
+    return {KEY: {"op": "probe", "owner": owner, "segments": segments}}
 
 
 def stats_params() -> dict[str, object]:
