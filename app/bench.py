@@ -106,6 +106,7 @@ async def measure(
     return {
         "model": engine.info.model,
         "device": engine.info.device,
+        "conformance": engine.conformance.checks,
         "hardware": hardware().as_json(),
         "versions": versions() | engine.info.versions,
         "fact_tokens": bench.fact_tokens,
