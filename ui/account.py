@@ -41,8 +41,6 @@ def finished(reply: Reply) -> str:
 
 def stopped(before: str) -> str:
     """The account of a turn that the user stopped, from what it said until then."""
-    if not before or "legend" in before:
-        return before
     mark = '<p class="tokens stopped">Stopped</p>'
     return before + mark if "<strong>" in before else mark
 

@@ -1,11 +1,11 @@
-"""The list of conversations, and what opening, leaving and stopping one does to the page."""
+"""The list of conversations, and what opening or leaving one does to the page."""
 
 from datetime import UTC, datetime
 
 from agent.transcript import UNTITLED
 from app.service import ChatService, Conversation
-from ui import account
 from ui.pane import Changes, Shown, transcript
+from ui.running import Running
 from ui.states import SIDE_BY_SIDE, idle, no_account
 from ui.text import as_html, day
 
@@ -13,17 +13,19 @@ from ui.text import as_html, day
 class Conversations:
     """The conversations of `user`."""
 
-    def __init__(self, service: ChatService, user: str) -> None:
+    def __init__(self, service: ChatService, user: str, running: Running) -> None:
         self._service = service
         self._user = user
+        self._running = running
 
     async def listed(self, conversation_id: str | None) -> Changes:
         """The list, with the open conversation marked."""
         found = await self._service.conversations(self._user)
         return {"conversations": _list(found, conversation_id)}
 
-    async def new(self) -> Changes:
+    async def new(self, tab: str) -> Changes:
         """An empty page. The conversation itself begins with its first message."""
+        await self._running.stop(tab, leave=True)
         return {
             **idle(self._service),
             **_showing([]),
@@ -31,25 +33,15 @@ class Conversations:
             **await self.listed(None),
         }
 
-    async def open(self, conversation_id: str, mode: str) -> Changes:
+    async def open(self, tab: str, conversation_id: str, mode: str) -> Changes:
         """Show a conversation as SQL keeps it."""
+        await self._running.stop(tab, leave=True)
         shown = transcript(await self._service.messages(self._user, conversation_id))
         return {
             **idle(self._service),
             **_showing(shown),
             "right": shown if mode == SIDE_BY_SIDE else [],
             "conversation_id": conversation_id,
-            **await self.listed(conversation_id),
-        }
-
-    async def stopped(
-        self, conversation_id: str | None, left_account: str, right_account: str
-    ) -> Changes:
-        """After Stop: what was answered so far stays, its account says that it is not all."""
-        return {
-            **idle(self._service),
-            "left_account": account.stopped(left_account),
-            "right_account": account.stopped(right_account),
             **await self.listed(conversation_id),
         }
 

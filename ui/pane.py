@@ -33,6 +33,11 @@ class Pane:
             self.reply, self.text = event, event.reply
             self.account = account.finished(event)
 
+    def end(self) -> None:
+        """The turn is over; without a whole reply it was stopped."""
+        if self.reply is None:
+            self.account = account.stopped(self.account)
+
     def changes(self) -> Changes:
         """What the page must show now."""
         shown = [*self.before, *transcript([Message("user", self.question)])]

@@ -31,7 +31,6 @@ def idle(service: Capable) -> Changes:
         "send": gr.update(visible=True),
         "stop": gr.update(visible=False),
         "mode": gr.update(interactive=service.kv_available),
-        "prompt": gr.update(interactive=True),
     }
 
 

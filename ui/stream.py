@@ -15,16 +15,19 @@ async def batches(
     source: AsyncGenerator[Item, None],
     *,
     urgent: Callable[[Item], bool],
+    stop: asyncio.Event,
     interval: float = INTERVAL,
 ) -> AsyncGenerator[list[Item], None]:
     """Group what `source` yields so that a group leaves at most every `interval` seconds.
 
     An urgent item, the one after it, and the last ones leave at once. `source` is iterated
-    in one task of its own; closing this generator cancels that task and waits until
-    `source` is closed. An error of `source` is raised here, after the items before it.
+    in one task of its own; when `stop` is set or this generator is closed, that task is
+    cancelled, and this generator ends when `source` is closed. An error of `source` is
+    raised here, after the items before it.
     """
     queue: asyncio.Queue[Item | None] = asyncio.Queue()
     pump = asyncio.create_task(_pump(source, queue))
+    stopping = asyncio.create_task(_stop(stop, queue))
     try:
         due = time.monotonic()
         ended = False
@@ -41,8 +44,10 @@ async def batches(
                     batch.append(more)
             due = time.monotonic() + (0 if urgent(batch[-1]) else interval)
             yield batch
-        await pump
+        if not stop.is_set():
+            await pump
     finally:
+        stopping.cancel()
         pump.cancel()
         with suppress(asyncio.CancelledError):
             await pump
@@ -55,3 +60,8 @@ async def _pump(source: AsyncGenerator[Item, None], queue: asyncio.Queue[Item | 
                 queue.put_nowait(item)
     finally:
         queue.put_nowait(None)
+
+
+async def _stop(stop: asyncio.Event, queue: asyncio.Queue[Item | None]) -> None:
+    await stop.wait()
+    queue.put_nowait(None)

@@ -8,14 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import gradio as gr
-
 from agent.events import FirstToken, Reply, ReplyEvent
 from app.service import ChatService
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui import account
 from ui.pane import Changes, Pane, Shown
+from ui.running import Progress, Running
 from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice
 from ui.stream import batches
 
@@ -40,18 +39,19 @@ class Page:
 class Turns:
     """Asks for `user`. One instance serves every browser: it holds no conversation."""
 
-    def __init__(self, service: ChatService, user: str) -> None:
+    def __init__(self, service: ChatService, user: str, running: Running) -> None:
         self._service = service
         self._user = user
+        self.running = running
 
-    async def send(self, message: str, *page: object) -> AsyncGenerator[Changes, None]:
+    async def send(self, tab: str, message: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Ask `message`; the rest are the values of `Page`, in its order."""
-        yield {"prompt": ""}
-        async with aclosing(self._turn(message, Page(*page))) as parts:  # type: ignore[arg-type]
+        turn = self._turn(tab, message, Page(*page), {"prompt": ""})  # type: ignore[arg-type]
+        async with aclosing(turn) as parts:
             async for changes in parts:
                 yield changes
 
-    async def retry(self, *page: object) -> AsyncGenerator[Changes, None]:
+    async def retry(self, tab: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Ask the last question of the conversation again, as a new turn."""
         now = Page(*page)  # type: ignore[arg-type]
         messages = (
@@ -63,26 +63,42 @@ class Turns:
         if not questions:
             yield {"notice": notice("There is nothing to ask again yet.")}
             return
-        yield {"prompt": gr.update(interactive=False)}  # Enter would start a second turn
-        async with aclosing(self._turn(questions[-1], now)) as parts:
+        async with aclosing(self._turn(tab, questions[-1], now, {})) as parts:
             async for changes in parts:
                 yield changes
 
-    async def _turn(self, message: str, page: Page) -> AsyncGenerator[Changes, None]:
+    async def stop(self, tab: str) -> Changes:
+        """End the turn of this tab; the turn itself shows that it was stopped."""
+        await self.running.stop(tab)
+        return {}
+
+    async def _turn(
+        self, tab: str, message: str, page: Page, first: Changes
+    ) -> AsyncGenerator[Changes, None]:
+        async with self.running.turn(tab) as progress:
+            if first:
+                yield first
+            async with aclosing(self._guarded(message, page, progress)) as parts:
+                async for changes in parts:
+                    yield changes
+
+    async def _guarded(
+        self, message: str, page: Page, progress: Progress
+    ) -> AsyncGenerator[Changes, None]:
         try:
             conversation_id = page.conversation_id
             if conversation_id is None and message.strip():
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
-            async with aclosing(self._ask(message, conversation_id, page)) as parts:
+            async with aclosing(self._ask(message, conversation_id, page, progress)) as parts:
                 async for changes in parts:
                     yield changes
         except Exception as error:
             yield {
                 **idle(self._service),
                 **no_account(),
-                "prompt": gr.update(value=message, interactive=True),
+                "prompt": message,
                 "left": page.left,
                 "right": page.right,
             }
@@ -91,11 +107,11 @@ class Turns:
             yield {"notice": notice(str(error))}
 
     async def _ask(
-        self, message: str, conversation_id: str | None, page: Page
+        self, message: str, conversation_id: str | None, page: Page, progress: Progress
     ) -> AsyncGenerator[Changes, None]:
         panes, events = self._start(message, conversation_id, page)
         yield {**busy(), "notice": "", "strip": "", **_changes(panes, set(panes))}
-        async with aclosing(batches(events, urgent=_is_first)) as groups:
+        async with aclosing(batches(events, urgent=_is_first, stop=progress.stop)) as groups:
             async for group in groups:
                 touched = set()
                 for mode, event in group:
@@ -104,8 +120,20 @@ class Turns:
                     if isinstance(event, Reply):
                         _begin_next(panes)
                 yield _changes(panes, touched)
+        if progress.left:
+            # Gradio sends the last changes once more when it finishes the event, perhaps
+            # after what the tab went on to show.
+            yield idle(self._service)
+            return
+        for pane in panes.values():
+            pane.end()
         verdict = _verdict(panes)
-        yield {**idle(self._service), **verdict, "asked": page.asked + bool(verdict)}
+        yield {
+            **idle(self._service),
+            **_changes(panes, set(panes)),
+            **verdict,
+            "asked": page.asked + bool(verdict),
+        }
 
     def _start(
         self, message: str, conversation_id: str | None, page: Page

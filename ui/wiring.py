@@ -14,6 +14,7 @@ from memory_engine.types import Mode
 from ui.conversations import Conversations, switched
 from ui.facts import Facts
 from ui.pane import Changes, Shown
+from ui.running import Running
 from ui.states import SIDE_BY_SIDE
 from ui.turn import Turns
 
@@ -39,10 +40,11 @@ SLOW: dict[str, Any] = {
 
 def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks) -> None:
     """Connect the page drawn by `layout.draw` to `service`."""
-    conversations, facts = Conversations(service, user), Facts(service, user)
-    turns = _wire_turns(parts, Turns(service, user))
-    _wire_after_turns(parts, turns, conversations, facts)
-    _wire_conversations(parts, turns, conversations)
+    running = Running()
+    turns, facts = Turns(service, user, running), Facts(service, user)
+    conversations = Conversations(service, user, running)
+    _wire_after_turns(parts, _wire_turns(parts, turns), conversations, facts)
+    _wire_leaving(parts, turns, conversations)
     _wire_mode(parts)
     _wire_facts(parts, facts)
     demo.load(
@@ -54,17 +56,18 @@ def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks) -> None
 
 def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     send = {
-        "fn": _updates(parts, turns.send),
+        "fn": _updates(parts, turns.send, tab=True),
         "inputs": _of(parts, ("prompt", *TURN_INPUTS)),
         "outputs": _of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
     }
     retry = {
-        "fn": _updates(parts, turns.retry),
+        "fn": _updates(parts, turns.retry, tab=True),
         "inputs": _of(parts, TURN_INPUTS),
         "outputs": _of(parts, TURN_OUTPUTS),
         "concurrency_id": "retry",
     }
+    parts["left"].example_select(_example, None, parts["prompt"], **QUICK)
     return [
         gr.on([parts["prompt"].submit, parts["send"].click], **send, **SLOW),
         parts["left"].retry(**retry, **SLOW),
@@ -83,26 +86,19 @@ def _wire_after_turns(
             _updates(parts, facts.remembered), None, _of(parts, FACTS_OUTPUTS),
             concurrency_id="remembered", **SLOW,
         )  # fmt: skip
-    parts["stop"].click(None, cancels=turns, api_visibility="private").then(
-        _updates(parts, conversations.stopped),
-        _of(parts, ("conversation_id", "left_account", "right_account")),
-        _of(parts, PAGE_OUTPUTS),
-        **QUICK,
-    ).then(
-        _updates(parts, facts.remembered), None, _of(parts, FACTS_OUTPUTS),
-        concurrency_id="remembered", **SLOW,
+
+
+def _wire_leaving(parts: Parts, turns: Turns, conversations: Conversations) -> None:
+    # These are queued: their changes must come after the last ones of the turn they end.
+    parts["stop"].click(_updates(parts, turns.stop, tab=True), concurrency_id="leave", **SLOW)
+    outputs = _of(parts, PAGE_OUTPUTS)
+    parts["new"].click(
+        _updates(parts, conversations.new, tab=True), None, outputs,
+        concurrency_id="leave", **SLOW,
     )  # fmt: skip
-    parts["left"].example_select(_example, None, parts["prompt"], **QUICK)
-
-
-def _wire_conversations(parts: Parts, turns: list[Any], conversations: Conversations) -> None:
-    leaving = {"cancels": turns, "outputs": _of(parts, PAGE_OUTPUTS), **QUICK}
-    parts["new"].click(_updates(parts, conversations.new), None, **leaving)
-    parts["conversations"].click(
-        _clicked, None, parts["clicked"], cancels=turns, **QUICK
-    ).then(
-        _updates(parts, conversations.open), _of(parts, ("clicked", "mode")),
-        _of(parts, PAGE_OUTPUTS), **QUICK,
+    parts["conversations"].click(_clicked, None, parts["clicked"], **QUICK).then(
+        _updates(parts, conversations.open, tab=True), _of(parts, ("clicked", "mode")), outputs,
+        concurrency_id="leave", **SLOW,
     )  # fmt: skip
 
 
@@ -153,19 +149,25 @@ def _of(parts: Parts, names: tuple[str, ...]) -> list[Any]:
     return [parts[name] for name in names]
 
 
-def _updates(parts: Parts, handler: Callable[..., Any]) -> Callable[..., Any]:
-    """`handler`, its named changes turned into component updates."""
+def _updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> Callable[..., Any]:
+    """`handler`, its named changes turned into component updates.
+
+    With `tab` its first argument says which browser tab it is for.
+    """
 
     def translated(changes: Changes) -> Parts:
         return {parts[name]: value for name, value in changes.items()}
 
-    async def stream(*values: Any) -> Any:
-        async with aclosing(handler(*values)) as changing:
+    def arguments(request: gr.Request, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (request.session_hash, *values) if tab else values
+
+    async def stream(request: gr.Request, *values: Any) -> Any:
+        async with aclosing(handler(*arguments(request, values))) as changing:
             async for changes in changing:
                 yield translated(changes)
 
-    async def once(*values: Any) -> Any:
-        return translated(await handler(*values))
+    async def once(request: gr.Request, *values: Any) -> Any:
+        return translated(await handler(*arguments(request, values)))
 
     return stream if inspect.isasyncgenfunction(handler) else once
 

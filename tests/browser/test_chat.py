@@ -7,13 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.agent.parts import Parts
-from tests.ui.serving import Served
+from tests.ui.serving import GRADIO_WARNINGS, Served
 
-# The warning is about what Gradio asks of pandas.
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting' is deprecated"),
-]
+pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 
 FIRST_TOKEN = re.compile(r"\d+(\.\d+)? m?s to the first token \(engine \d+(\.\d+)? m?s\)")
 
@@ -30,6 +26,14 @@ def log(page: Page, number: int = 0) -> Locator:
 
 def finished(page: Page) -> None:
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+
+
+def aborted(page: Page, chat: Served[Parts]) -> None:
+    """Wait until the engine has aborted one request."""
+    deadline = time.monotonic() + 10
+    while chat.opened.engine.aborted == 0 and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert chat.opened.engine.aborted == 1
 
 
 def facts(page: Page) -> Locator:
@@ -64,6 +68,7 @@ def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(pa
 
 def test_conversations_come_back_after_a_reload(page: Page) -> None:
     say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
     finished(page)
     page.reload()
     kept = page.locator("#conversations-panel").get_by_role("button")
@@ -78,10 +83,7 @@ def test_stop_aborts_the_engine_and_keeps_what_was_said(page: Page, chat: Served
     page.get_by_role("button", name="Stop").click()
     finished(page)
     expect(page.get_by_text("Stopped", exact=True)).to_be_visible()
-    deadline = time.monotonic() + 5
-    while chat.opened.engine.aborted == 0 and time.monotonic() < deadline:
-        page.wait_for_timeout(50)
-    assert chat.opened.engine.aborted == 1
+    aborted(page, chat)
     service = chat.opened.service
     [conversation] = chat.wait(service.conversations("ann"))
     messages = chat.wait(service.messages("ann", conversation.id))
@@ -98,9 +100,18 @@ def test_a_new_conversation_stops_the_reply_in_progress(page: Page, chat: Served
     expect(log(page)).to_contain_text("3 4 5")
     page.get_by_role("button", name="New conversation").click()
     finished(page)
+    expect(log(page)).not_to_contain_text("3 4 5")
+    aborted(page, chat)
     page.wait_for_timeout(300)
     expect(log(page)).not_to_contain_text("3 4 5")
-    assert chat.opened.engine.aborted == 1
+
+
+@pytest.mark.parametrize("chat", [{"delay": 0.05}], indirect=True)
+def test_leaving_the_page_aborts_the_engine(page: Page, chat: Served[Parts]) -> None:
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    page.goto("about:blank")
+    aborted(page, chat)
 
 
 def test_a_blank_message_is_explained(page: Page) -> None:
@@ -132,7 +143,6 @@ def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
     text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
     say(page, text)
     expect(log(page)).to_contain_text(text)
-    finished(page)
     page.get_by_role("textbox", name="New fact").fill("I like <b>plums</b> ${1+1} {{value}}.")
     page.get_by_role("button", name="Add").click()
     expect(facts(page)).to_contain_text("I like <b>plums</b> ${1+1} {{value}}.")
@@ -140,6 +150,7 @@ def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
 
 def test_retry_asks_the_same_question_again(page: Page) -> None:
     say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
     finished(page)
     log(page).get_by_role("button", name="Retry").click()
     expect(log(page).get_by_text("Nice to know.", exact=True)).to_have_count(2)

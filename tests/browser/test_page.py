@@ -4,13 +4,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.agent.parts import Parts
-from tests.ui.serving import Served
+from tests.ui.serving import GRADIO_WARNINGS, Served
 
-# The warning is about what Gradio asks of pandas.
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting' is deprecated"),
-]
+pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 
 OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
 UNLABELLED = """

@@ -7,11 +7,18 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Generic, TypeVar
 
+import pytest
 import uvicorn
 
 from app.service import ChatService
 from tests.ui.fake_service import FakeService
 from ui import create_app
+
+# What Gradio asks of pandas, in its own threads.
+GRADIO_WARNINGS = [
+    pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting' is deprecated"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
+]
 
 Opened = TypeVar("Opened")
 Result = TypeVar("Result")

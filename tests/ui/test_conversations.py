@@ -1,8 +1,9 @@
-"""Conversations: the list, opening, leaving, stopping, changing the mode."""
+"""Conversations: the list, opening, leaving, changing the mode."""
 
 from memory_engine.types import Message
 from tests.ui.fake_service import FakeService
 from ui.conversations import Conversations, switched
+from ui.running import Running
 from ui.states import SIDE_BY_SIDE
 
 
@@ -16,15 +17,19 @@ def told() -> FakeService:
     return service
 
 
+def conversations_of(service: FakeService) -> Conversations:
+    return Conversations(service, "ann", Running())
+
+
 async def test_the_list_marks_the_open_one_and_leaves_out_the_empty_ones() -> None:
-    listed = (await Conversations(told(), "ann").listed("c1"))["conversations"]
+    listed = (await conversations_of(told()).listed("c1"))["conversations"]
     assert 'data-id="c1" aria-current="true"' in listed
     assert listed.index("two") < listed.index("&lt;b&gt;one&lt;/b&gt;")
     assert "c2" not in listed
 
 
 async def test_opening_shows_the_turns_as_they_were_said() -> None:
-    changes = await Conversations(told(), "ann").open("c0", "kv")
+    changes = await conversations_of(told()).open("tab", "c0", "kv")
     assert changes["left"] == [
         {"role": "user", "content": "&lt;b&gt;one&lt;/b&gt;"},
         {"role": "assistant", "content": "**yes**"},
@@ -34,31 +39,15 @@ async def test_opening_shows_the_turns_as_they_were_said() -> None:
 
 
 async def test_opening_side_by_side_fills_both_panes() -> None:
-    changes = await Conversations(told(), "ann").open("c0", SIDE_BY_SIDE)
+    changes = await conversations_of(told()).open("tab", "c0", SIDE_BY_SIDE)
     assert changes["right"] == changes["left"] != []
 
 
 async def test_a_new_conversation_is_an_empty_page_and_stores_nothing() -> None:
     service = told()
-    changes = await Conversations(service, "ann").new()
+    changes = await conversations_of(service).new("tab")
     assert (changes["left"], changes["conversation_id"]) == ([], None)
     assert list(service.kept) == ["c0", "c1", "c2"]
-
-
-async def test_a_stopped_reply_keeps_its_time_and_says_stopped() -> None:
-    conversations = Conversations(told(), "ann")
-    changes = await conversations.stopped("c0", "<p><strong>54 ms</strong></p>", "")
-    assert "54 ms" in changes["left_account"]
-    assert "Stopped" in changes["left_account"]
-    assert changes["right_account"] == ""
-    assert changes["send"]["visible"] is True
-
-
-async def test_a_finished_reply_is_not_called_stopped() -> None:
-    done = '<p><strong>54 ms</strong></p><ul class="legend"></ul>'
-    changes = await Conversations(told(), "ann").stopped("c0", done, "stopwatch")
-    assert changes["left_account"] == done
-    assert changes["right_account"] == '<p class="tokens stopped">Stopped</p>'
 
 
 def test_one_pane_goes_on_with_what_the_kv_pane_showed() -> None:

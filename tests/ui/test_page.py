@@ -9,8 +9,10 @@ from gradio_client import Client  # type: ignore[import-untyped]
 from gradio_client.exceptions import AppError  # type: ignore[import-untyped]
 
 from tests.ui.fake_service import FakeService
-from tests.ui.serving import Served, fake_served
+from tests.ui.serving import GRADIO_WARNINGS, Served, fake_served
 from ui import build_ui
+
+pytestmark = GRADIO_WARNINGS
 
 
 @pytest.fixture(scope="module")

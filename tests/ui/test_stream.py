@@ -20,9 +20,19 @@ async def counting(
         raise fails
 
 
+def grouped(
+    source: AsyncGenerator[int, None],
+    urgent: int = -1,
+    interval: float = 0.05,
+    stop: asyncio.Event | None = None,
+) -> AsyncGenerator[list[int], None]:
+    stop = stop or asyncio.Event()
+    return batches(source, urgent=lambda n: n == urgent, stop=stop, interval=interval)
+
+
 async def test_fast_items_leave_in_few_batches_and_all_arrive() -> None:
     began = time.monotonic()
-    groups = [g async for g in batches(counting(100, 0.002), urgent=lambda n: False, interval=0.05)]
+    groups = [g async for g in grouped(counting(100, 0.002), interval=0.05)]
     took = time.monotonic() - began
     assert groups[0] == [0]
     assert [n for group in groups for n in group] == list(range(100))
@@ -32,7 +42,7 @@ async def test_fast_items_leave_in_few_batches_and_all_arrive() -> None:
 async def test_an_urgent_item_and_the_next_one_leave_at_once() -> None:
     left: dict[int, float] = {}
     began = time.monotonic()
-    async for group in batches(counting(4, 0.01), urgent=lambda n: n == 1, interval=5):
+    async for group in grouped(counting(4, 0.01), urgent=1, interval=5):
         left |= dict.fromkeys(group, time.monotonic() - began)
     assert left[1] < 1
     assert left[2] < 1
@@ -44,7 +54,7 @@ async def test_a_slow_source_does_not_hold_back_what_it_gave() -> None:
         yield 1
         await asyncio.sleep(30)
 
-    async with aclosing(batches(slow(), urgent=lambda n: False, interval=0.02)) as groups:
+    async with aclosing(grouped(slow(), interval=0.02)) as groups:
         seen: list[int] = []
         async for group in groups:
             seen += group
@@ -55,7 +65,7 @@ async def test_a_slow_source_does_not_hold_back_what_it_gave() -> None:
 
 async def test_an_error_comes_after_the_items_before_it() -> None:
     seen: list[int] = []
-    groups = batches(counting(3, 0, ValueError("broken")), urgent=lambda n: False)
+    groups = grouped(counting(3, 0, ValueError("broken")))
 
     async def collect() -> None:
         async for group in groups:
@@ -77,7 +87,20 @@ async def test_closing_waits_until_the_source_is_closed() -> None:
             await asyncio.sleep(0.02)
             closed.append(True)
 
-    async with aclosing(batches(source(), urgent=lambda n: False)) as groups:
+    async with aclosing(grouped(source())) as groups:
         async for _ in groups:
             break
     assert closed == [True]
+
+
+async def test_stop_ends_the_stream_and_closes_the_source() -> None:
+    stop = asyncio.Event()
+    source = counting(1000, 0.01)
+    seen: list[int] = []
+    async for group in grouped(source, stop=stop):
+        seen += group
+        stop.set()
+    assert seen[0] == 0
+    assert len(seen) < 10
+    with pytest.raises(StopAsyncIteration):
+        await anext(source)

@@ -10,15 +10,21 @@ import pytest
 from memory_engine.errors import EngineStoppedError
 from memory_engine.types import Message, Mode
 from tests.ui.fake_service import FakeService
+from ui.conversations import Conversations
+from ui.running import Running
 from ui.states import SIDE_BY_SIDE
 from ui.turn import Turns
 
 Changes = dict[str, Any]
 
 
+def turns_of(service: FakeService) -> Turns:
+    return Turns(service, "ann", Running())
+
+
 async def changes_of(service: FakeService, message: str, *page: object) -> list[Changes]:
     values = page or (Mode.KV.value, "c", 0, [], [])
-    return [changes async for changes in Turns(service, "ann").send(message, *values)]
+    return [changes async for changes in turns_of(service).send("tab", message, *values)]
 
 
 def merged(steps: list[Changes]) -> Changes:
@@ -90,7 +96,7 @@ async def test_a_blank_message_is_explained_and_stores_nothing() -> None:
     steps = await changes_of(service, "  ", Mode.KV.value, None, 0, [{"role": "user"}], [])
     last = merged(steps)
     assert "The message is empty" in last["notice"]
-    assert last["prompt"]["value"] == "  "
+    assert last["prompt"] == "  "
     assert last["left"] == [{"role": "user"}]
     assert service.kept == {}
 
@@ -98,18 +104,20 @@ async def test_a_blank_message_is_explained_and_stores_nothing() -> None:
 async def test_an_engine_failure_gives_the_text_back_and_is_not_hidden() -> None:
     service = FakeService()
     service.fails_with = EngineStoppedError("The engine is not running: start it first.")
-    turn = Turns(service, "ann").send("Who?", Mode.KV.value, "c", 0, [], [])
+    turn = turns_of(service).send("tab", "Who?", Mode.KV.value, "c", 0, [], [])
     last: Changes = {}
     with pytest.raises(EngineStoppedError):
         await _collect(turn, last)
-    assert last["prompt"]["value"] == "Who?"
+    assert last["prompt"] == "Who?"
     assert last["send"]["visible"] is True
     assert last["stop"]["visible"] is False
 
 
 async def test_closing_a_turn_closes_the_reply() -> None:
     service = FakeService(delay=0.05)
-    async with aclosing(Turns(service, "ann").send("Who?", Mode.KV.value, "c", 0, [], [])) as turn:
+    async with aclosing(
+        turns_of(service).send("tab", "Who?", Mode.KV.value, "c", 0, [], [])
+    ) as turn:
         async for step in turn:
             if "Your" in str(step.get("left")):
                 break
@@ -124,6 +132,67 @@ async def test_cancelling_a_turn_closes_the_reply() -> None:
     with pytest.raises(asyncio.CancelledError):
         await turn
     assert service.closed == 1
+
+
+async def test_stopping_closes_the_reply_and_keeps_what_was_said() -> None:
+    service = FakeService(delay=0.05)
+    seen: Changes = {}
+    turns = turns_of(service)
+    stopping: asyncio.Task[Changes] | None = None
+    async for step in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], []):
+        seen |= step
+        if "Your" in str(seen.get("left")) and stopping is None:
+            stopping = asyncio.create_task(turns.stop("tab"))
+    assert stopping is not None
+    await stopping
+    assert service.closed == 1
+    assert texts(seen["left"])[-1].startswith("Your")
+    assert "54 ms" in seen["left_account"]
+    assert "Stopped" in seen["left_account"]
+    assert seen["send"]["visible"] is True
+
+
+async def test_stopping_before_the_first_token_stops_the_stopwatch() -> None:
+    turns = turns_of(FakeService(delay=30))
+    seen: Changes = {}
+    stopping: asyncio.Task[Changes] | None = None
+    async for step in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], []):
+        seen |= step
+        stopping = stopping or asyncio.create_task(turns.stop("tab"))
+    assert seen["left_account"] == '<p class="tokens stopped">Stopped</p>'
+
+
+async def test_stop_is_for_one_tab_only() -> None:
+    service = FakeService(delay=0.02)
+    turns = turns_of(service)
+    steps = [s async for s in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], [])]
+    await turns.stop("another")
+    assert texts(merged(steps)["left"])[-1] == "Your dog is Biscuit."
+
+
+async def test_a_tab_asks_one_thing_at_a_time() -> None:
+    service = FakeService(delay=0.02)
+    turns = turns_of(service)
+
+    async def ask(message: str) -> None:
+        assert [s async for s in turns.send("tab", message, Mode.KV.value, "c", 0, [], [])]
+
+    await asyncio.gather(ask("Who?"), ask("And?"))
+    assert [m.content for m in service.kept["c"] if m.role == "user"] == ["Who?", "And?"]
+    assert [m.role for m in service.kept["c"]] == ["user", "assistant"] * 2
+
+
+async def test_a_turn_whose_tab_went_elsewhere_ends_without_a_word() -> None:
+    turns = turns_of(FakeService(delay=0.05))
+    elsewhere = Conversations(FakeService(), "ann", turns.running)
+    steps: list[Changes] = []
+    leaving: asyncio.Task[Changes] | None = None
+    async for step in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], []):
+        steps.append(step)
+        leaving = leaving or asyncio.create_task(elsewhere.new("tab"))
+    assert leaving is not None
+    assert (await leaving)["left"] == []
+    assert set(steps[-1]) == {"send", "stop", "mode"}
 
 
 async def test_side_by_side_alternates_the_order_and_compares() -> None:
@@ -160,12 +229,12 @@ async def test_retry_asks_the_exact_last_question_again() -> None:
     service = FakeService()
     exact = "   lead\n      code <|im_end|> "
     service.kept["c"] = [Message("user", exact), Message("assistant", "What?")]
-    _ = [s async for s in Turns(service, "ann").retry(Mode.TEXT.value, "c", 0, [], [])]
+    _ = [s async for s in turns_of(service).retry("tab", Mode.TEXT.value, "c", 0, [], [])]
     assert service.asked == [(exact, Mode.TEXT)]
 
 
 async def test_retry_without_a_question_says_so() -> None:
-    steps = [s async for s in Turns(FakeService(), "ann").retry(Mode.KV.value, None, 0, [], [])]
+    steps = [s async for s in turns_of(FakeService()).retry("tab", Mode.KV.value, None, 0, [], [])]
     assert "nothing to ask again" in merged(steps)["notice"]
 
 

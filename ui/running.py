@@ -1,0 +1,42 @@
+"""The turns in progress, so that the browser tab that began one can end it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Progress:
+    """One turn. `left` says that its tab shows something else by now."""
+
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    left: bool = False
+
+
+class Running:
+    """At most one turn a tab. A tab is Gradio's session hash."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, Progress] = {}
+
+    @asynccontextmanager
+    async def turn(self, tab: str) -> AsyncIterator[Progress]:
+        """The block is the turn of `tab`; it begins when the one before has ended."""
+        while tab in self._turns:
+            await self._turns[tab].ended.wait()
+        progress = self._turns[tab] = Progress()
+        try:
+            yield progress
+        finally:
+            del self._turns[tab]
+            progress.ended.set()
+
+    async def stop(self, tab: str, *, leave: bool = False) -> None:
+        """End the turn of `tab`, if there is one; returns when it has ended."""
+        if tab in self._turns:
+            progress = self._turns[tab]
+            progress.left = leave
+            progress.stop.set()
+            await progress.ended.wait()
