@@ -5,6 +5,7 @@ alone: a small model told "My dog ..." by a system message takes the dog for its
 """
 
 import re
+from calendar import month_name
 
 from memory_engine.types import MemoryFact
 
@@ -12,9 +13,6 @@ SYSTEM = "You are a helpful assistant."
 FACTS_HEADER = " The user told you:\n"
 TAIL_END = "\n"
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
 _PERSON = {
     "i am": "you are",
     "i'm": "you're",
@@ -52,7 +50,7 @@ def fact_line(fact: MemoryFact) -> str:
     text = second_person(" ".join(fact.text.split()))
     if fact.when is None:
         return f"- {text}\n"
-    day = f"{fact.when.day} {_MONTHS[fact.when.month - 1]} {fact.when.year}"
+    day = f"{fact.when.day} {month_name[fact.when.month]} {fact.when.year}"
     return f"- {text} ({day})\n"
 
 
@@ -67,12 +65,9 @@ def second_person(text: str) -> str:
 
 
 def _reply_word(match: re.Match[str]) -> str:
-    said = match[1]
-    # "US", "ME" and "I" within an all-capitals word list are names, not persons.
-    if said.isupper() and len(said) > 1 and "'" not in said and said.lower() != "i am":
+    said, before = match[1], match.string[: match.start()].rstrip(" \"'(")
+    if said in ("US", "ME", "WE"):
+        # A country, a state or an abbreviation more often than a shouted pronoun.
         return said
-    word = _PERSON[said.lower().replace("\u2019", "'")]
-    starts_sentence = not match.string[: match.start()].rstrip(" \"'(") or match.string[
-        : match.start()
-    ].rstrip(" \"'(").endswith((".", "!", "?", ":"))
-    return word.capitalize() if starts_sentence else word
+    word = _PERSON[said.lower()]
+    return word.capitalize() if not before or before[-1] in ".!?" else word

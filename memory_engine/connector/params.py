@@ -1,18 +1,18 @@
 """What a request asks of the connector: `kv_transfer_params["inferscale"]`, parsed.
 
-    {"op": "inject", "owner": "u1", "segments": [["<id>", start, length], ...]}
-    {"op": "encode", "owner": "u1", "segments": [["<id>", start, length], ...]}
-    {"op": "drop",   "owner": "u1", "segments": ["<id>", ...] | null}
+    {"op": "inject", "owner": "u1", "segments": "<id>:<start>:<length> ..."}
+    {"op": "encode", "owner": "u1", "segments": "<id>:<start>:<length> ..."}
+    {"op": "drop",   "owner": "u1", "segments": "<id> ..." or null for all}
     {"op": "probe",  "owner": "u1", "segments": as for inject, or null}
     {"op": "stats"}
 
-`start` and `length` are token positions in the request's own prompt.
+`start` and `length` are token positions in the request's own prompt. Segments are one
+string, because vLLM copies a request's parameters deeply on the way to the first token.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 KEY = "inferscale"
 
@@ -67,29 +67,31 @@ def parse(raw: object, prompt_tokens: int) -> Params:
     return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is not Op.ENCODE))
 
 
-def _ids(segments: Any) -> tuple[str, ...] | None:
+def _ids(segments: object) -> tuple[str, ...] | None:
     if segments is None:
         return None
-    if not isinstance(segments, list | tuple) or not all(isinstance(s, str) for s in segments):
-        raise ValueError("segments of a drop must be a list of ids, or null for all")
-    return tuple(segments)
+    if not isinstance(segments, str):
+        raise ValueError("segments of a drop must be ids in one string, or null for all")
+    return tuple(segments.split())
 
 
-def _spans(segments: Any, prompt_tokens: int, *, contiguous: bool) -> tuple[Span, ...]:
-    if not isinstance(segments, list | tuple) or not segments:
-        raise ValueError("segments must be a non-empty list of [id, start, length]")
-    spans: list[Span] = []
-    for entry in segments:
-        match entry:
-            case [str(segment_id), int(start), int(length)] if length > 0 and segment_id:
-                spans.append(Span(segment_id, start, start + length))
-            case _:
-                raise ValueError(f"a segment must be [id, start, length > 0], got {entry!r}")
+def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> tuple[Span, ...]:
+    if not isinstance(segments, str) or not segments.strip():
+        raise ValueError("segments must be a string of <id>:<start>:<length>, at least one")
+    spans = tuple(_span(entry) for entry in segments.split())
     at = spans[0].start
     for span in spans:
         if span.start < at or (contiguous and span.start != at):
             raise ValueError(f"segments must be in order{' without gaps' * contiguous}: {span}")
         at = span.end
-    if spans[0].start < 0 or at > prompt_tokens:
+    if at > prompt_tokens:
         raise ValueError(f"segments end at {at}, outside the prompt of {prompt_tokens} tokens")
-    return tuple(spans)
+    return spans
+
+
+def _span(entry: str) -> Span:
+    match entry.split(":"):
+        case [segment_id, start, length] if segment_id and start.isdecimal():
+            if length.isdecimal() and int(length) > 0:
+                return Span(segment_id, int(start), int(start) + int(length))
+    raise ValueError(f"a segment must be <id>:<start>:<length > 0>, got {entry!r}")

@@ -160,8 +160,12 @@ class EmbeddedEngine(Engine):
         options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
         if current_platform.is_cpu():
             require_room(self._arena_bytes + (self._kv_cache_bytes or 0))
-        elif self._kv_cache_bytes is None:
-            options["gpu_memory_utilization"] = gpu_utilization(self._arena_bytes)
+        else:
+            # Prefills as short as those of KV mode are bound by launches, which a graph
+            # of the whole step saves; vLLM falls back by itself where it cannot capture one.
+            options["compilation_config"] = {"cudagraph_mode": "FULL"}
+            if self._kv_cache_bytes is None:
+                options["gpu_memory_utilization"] = gpu_utilization(self._arena_bytes)
         args = AsyncEngineArgs(
             model=self._model,
             dtype=self._dtype,

@@ -25,7 +25,7 @@ def encode_params(owner: str, spans: Sequence[Span]) -> dict[str, object]:
 
 def drop_params(owner: str, segment_ids: Sequence[str] | None) -> dict[str, object]:
     """Ask for segments to be forgotten; None for all of the owner's."""
-    segments = None if segment_ids is None else list(segment_ids)
+    segments = None if segment_ids is None else " ".join(segment_ids)
     return {KEY: {"op": "drop", "owner": owner, "segments": segments}}
 
 
@@ -51,8 +51,8 @@ def encode_salt(owner: str) -> str:
     return _digest("encode", owner)
 
 
-def _segments(spans: Iterable[Span]) -> list[list[object]]:
-    return [[span.segment_id, span.start, span.length] for span in spans]
+def _segments(spans: Iterable[Span]) -> str:
+    return " ".join(f"{span.segment_id}:{span.start}:{span.length}" for span in spans)
 
 
 def _digest(*parts: str) -> str:
