@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from app.cli.settings_table import as_markdown
 
@@ -14,8 +14,17 @@ SETTINGS = re.compile(r"(?<=<!-- settings -->\n).*(?=<!-- end of settings -->)",
 
 
 def rendered(readme: str) -> str:
-    """The README with its generated parts as the code is now. Files keep their order."""
-    readme = ENTRY.sub(lambda entry: _line(entry["path"]), readme)
+    """The README with its generated parts as the code is now.
+
+    Files keep their order; a new one comes behind the others of its folder, from where a
+    person moves it to its place in the flow.
+    """
+    files = source_files()
+    lines = [line for line in readme.split("\n") if _path(line) in (None, *files)]
+    for path in files:
+        if path not in map(_path, lines):
+            lines.insert(_place(path, lines), _line(path))
+    readme = ENTRY.sub(lambda entry: _line(entry["path"]), "\n".join(lines))
     return SETTINGS.sub(lambda _: f"{as_markdown()}\n", readme)
 
 
@@ -29,10 +38,7 @@ def source_files() -> list[str]:
 
 def summary(path: str) -> str:
     """The first line of the file's docstring."""
-    file = ROOT / path
-    if not file.is_file():
-        return "(no such file)"
-    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    docstring = ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
     return (docstring or "(no docstring)").splitlines()[0]
 
 
@@ -40,10 +46,21 @@ def _line(path: str) -> str:
     return f"- `{path}` {summary(path)}"
 
 
+def _path(line: str) -> str | None:
+    entry = ENTRY.match(line)
+    return entry["path"] if entry else None
+
+
+def _place(path: str, lines: list[str]) -> int:
+    """Behind the last entry of the nearest folder that has any."""
+    for folder in PurePath(path).parents:
+        inside = [
+            n for n, line in enumerate(lines) if folder in PurePath(_path(line) or "/").parents
+        ]
+        if inside:
+            return inside[-1] + 1
+    raise ValueError("README.md lists no files")
+
+
 if __name__ == "__main__":
-    text = rendered(README.read_text(encoding="utf-8"))
-    README.write_text(text, encoding="utf-8")
-    named = {entry["path"] for entry in ENTRY.finditer(text)}
-    for path in source_files():
-        if path not in named:
-            print(f"not in the README yet: {_line(path)}")
+    README.write_text(rendered(README.read_text(encoding="utf-8")), encoding="utf-8")
