@@ -1,5 +1,7 @@
 """The page, and the web application that serves it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import gradio as gr
@@ -7,6 +9,7 @@ from fastapi import FastAPI
 
 from app.service import ChatService
 from ui.layout import draw
+from ui.running import Running
 from ui.theme import theme
 from ui.wiring import add_api, wire
 
@@ -14,11 +17,14 @@ STYLE = Path(__file__).with_name("style.css")
 WAITING_TURNS = 256  # more than these are told to come back later
 
 
-def build_ui(service: ChatService, *, user: str) -> gr.Blocks:
-    """The chat of `user`. Nothing is sent to anybody else: no analytics, no fonts."""
+def build_ui(service: ChatService, *, user: str, running: Running | None = None) -> gr.Blocks:
+    """The chat of `user`. Nothing is sent to anybody else: no analytics, no fonts.
+
+    `running` keeps the turns in progress, for whoever has to end them.
+    """
     demo = gr.Blocks(title="InferScale", analytics_enabled=False, fill_width=True)
     with demo:
-        wire(draw(service), service, user, demo)
+        wire(draw(service), service, user, demo, running or Running())
         add_api(service, user)
     demo.queue(max_size=WAITING_TURNS, api_open=False)
     return demo
@@ -27,12 +33,21 @@ def build_ui(service: ChatService, *, user: str) -> gr.Blocks:
 def create_app(service: ChatService, *, user: str) -> FastAPI:
     """An ASGI application with the chat at `/`, for the event loop `service` lives on.
 
-    The caller runs it, and closes `service` afterwards.
+    The caller runs it, and closes `service` afterwards: turns in progress end before.
     """
-    app = FastAPI(title="InferScale", docs_url=None, redoc_url=None, openapi_url=None)
+    running = Running()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await running.close()
+
+    app = FastAPI(
+        title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    )
     gr.mount_gradio_app(
         app,
-        build_ui(service, user=user),
+        build_ui(service, user=user, running=running),
         path="/",
         footer_links=[],
         run_history=False,

@@ -40,3 +40,8 @@ class Running:
             progress.left = leave
             progress.stop.set()
             await progress.ended.wait()
+
+    async def close(self) -> None:
+        """End every turn; returns when what was said in them is stored."""
+        for tab in list(self._turns):
+            await self.stop(tab)

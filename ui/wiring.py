@@ -38,9 +38,8 @@ SLOW: dict[str, Any] = {
 }
 
 
-def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks) -> None:
+def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks, running: Running) -> None:
     """Connect the page drawn by `layout.draw` to `service`."""
-    running = Running()
     turns, facts = Turns(service, user, running), Facts(service, user)
     conversations = Conversations(service, user, running)
     _wire_after_turns(parts, _wire_turns(parts, turns), conversations, facts)

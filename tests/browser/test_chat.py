@@ -2,12 +2,15 @@
 
 import re
 import time
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.agent.parts import Parts
-from tests.ui.serving import GRADIO_WARNINGS, Served
+from tests.agent.parts import Parts, opened, url_of
+from tests.browser.conftest import WIDE, answer, page_of
+from tests.ui.serving import GRADIO_WARNINGS, Served, served
 
 pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 
@@ -112,6 +115,23 @@ def test_leaving_the_page_aborts_the_engine(page: Page, chat: Served[Parts]) -> 
     expect(log(page)).to_contain_text("3 4 5")
     page.goto("about:blank")
     aborted(page, chat)
+
+
+def test_what_was_said_before_the_server_ended_is_kept(browser: Browser, tmp_path: Path) -> None:
+    def open_it() -> AbstractAsyncContextManager[Parts]:
+        return opened(url_of(tmp_path), reply=answer, delay=0.05)
+
+    with served(open_it, lambda parts: parts.service) as chat:
+        page = page_of(browser, chat.url, WIDE)
+        say(page, "Please count")
+        expect(log(page)).to_contain_text("3 4 5")
+    page.context.close()
+    assert chat.opened.engine.aborted == 1
+    with served(open_it, lambda parts: parts.service) as again:
+        service = again.opened.service
+        [conversation] = again.wait(service.conversations("ann"))
+        messages = again.wait(service.messages("ann", conversation.id))
+    assert messages[1].content.startswith("0 1 2 3 4 5")
 
 
 def test_a_blank_message_is_explained(page: Page) -> None:
