@@ -70,7 +70,7 @@ class Turns:
     async def stop(self, tab: str) -> Changes:
         """End the turn of this tab; the turn itself shows that it was stopped."""
         await self.running.stop(tab)
-        return {}
+        return {"notice": ""}
 
     async def _turn(
         self, tab: str, message: str, page: Page, first: Changes

@@ -89,7 +89,10 @@ def _wire_after_turns(
 
 def _wire_leaving(parts: Parts, turns: Turns, conversations: Conversations) -> None:
     # These are queued: their changes must come after the last ones of the turn they end.
-    parts["stop"].click(_updates(parts, turns.stop, tab=True), concurrency_id="leave", **SLOW)
+    parts["stop"].click(
+        _updates(parts, turns.stop, tab=True), None, parts["notice"],
+        concurrency_id="leave", **SLOW,
+    )  # fmt: skip
     outputs = _of(parts, PAGE_OUTPUTS)
     parts["new"].click(
         _updates(parts, conversations.new, tab=True), None, outputs,
