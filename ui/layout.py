@@ -48,6 +48,7 @@ def draw(service: ChatService) -> dict[str, Any]:
         "conversation_id": gr.State(None),
         "asked": gr.State(0),
         "clicked": gr.State(""),
+        "taken": gr.State(""),
     }
     _html(_HEADER, js_on_load=_PANEL_CHOSEN, elem_id="header")
     with gr.Row(elem_id="page", equal_height=False):

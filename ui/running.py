@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 
@@ -32,6 +32,13 @@ class Running:
         finally:
             del self._turns[tab]
             progress.ended.set()
+
+    async def free(self, tab: str, within: float = 1.0) -> bool:
+        """Whether `tab` has no turn, or one that ends within so many seconds."""
+        if tab in self._turns:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._turns[tab].ended.wait(), within)
+        return tab not in self._turns
 
     async def stop(self, tab: str, *, leave: bool = False) -> None:
         """End the turn of `tab`, if there is one; returns when it has ended."""

@@ -44,9 +44,15 @@ class Turns:
         self._user = user
         self.running = running
 
+    async def take(self, tab: str, message: str) -> Changes:
+        """Empty the box for the turn that follows. Raises UserError during another turn."""
+        if not await self.running.free(tab):
+            raise UserError("A reply is still being written. Wait for it, or stop it first.")
+        return {"taken": message, "prompt": ""}
+
     async def send(self, tab: str, message: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Ask `message`; the rest are the values of `Page`, in its order."""
-        turn = self._turn(tab, message, Page(*page), {"prompt": ""})  # type: ignore[arg-type]
+        turn = self._turn(tab, message, Page(*page))  # type: ignore[arg-type]
         async with aclosing(turn) as parts:
             async for changes in parts:
                 yield changes
@@ -63,7 +69,7 @@ class Turns:
         if not questions:
             yield {"notice": notice("There is nothing to ask again yet.")}
             return
-        async with aclosing(self._turn(tab, questions[-1], now, {})) as parts:
+        async with aclosing(self._turn(tab, questions[-1], now)) as parts:
             async for changes in parts:
                 yield changes
 
@@ -72,15 +78,19 @@ class Turns:
         await self.running.stop(tab)
         return {"notice": ""}
 
-    async def _turn(
-        self, tab: str, message: str, page: Page, first: Changes
-    ) -> AsyncGenerator[Changes, None]:
+    async def _turn(self, tab: str, message: str, page: Page) -> AsyncGenerator[Changes, None]:
+        # The browser may skip all but the last of several changes that arrive together, so
+        # each says all that the turn changed. It also repeats the last one when the event is
+        # finished, perhaps after its tab went elsewhere: then that one must not say it.
+        whole: Changes = {}
         async with self.running.turn(tab) as progress:
-            if first:
-                yield first
             async with aclosing(self._guarded(message, page, progress)) as parts:
                 async for changes in parts:
-                    yield changes
+                    whole |= changes
+                    if not progress.left:
+                        yield dict(whole)
+            if progress.left:
+                yield idle(self._service)
 
     async def _guarded(
         self, message: str, page: Page, progress: Progress
@@ -101,10 +111,10 @@ class Turns:
                 "prompt": message,
                 "left": page.left,
                 "right": page.right,
+                "notice": notice(str(error)) if isinstance(error, UserError) else "",
             }
             if not isinstance(error, UserError):
                 raise
-            yield {"notice": notice(str(error))}
 
     async def _ask(
         self, message: str, conversation_id: str | None, page: Page, progress: Progress
@@ -120,11 +130,6 @@ class Turns:
                     if isinstance(event, Reply):
                         _begin_next(panes)
                 yield _changes(panes, touched)
-        if progress.left:
-            # Gradio sends the last changes once more when it finishes the event, perhaps
-            # after what the tab went on to show.
-            yield idle(self._service)
-            return
         for pane in panes.values():
             pane.end()
         verdict = _verdict(panes)

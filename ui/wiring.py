@@ -56,7 +56,7 @@ def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks, running
 def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     send = {
         "fn": _updates(parts, turns.send, tab=True),
-        "inputs": _of(parts, ("prompt", *TURN_INPUTS)),
+        "inputs": _of(parts, ("taken", *TURN_INPUTS)),
         "outputs": _of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
     }
@@ -68,7 +68,13 @@ def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     }
     parts["left"].example_select(_example, None, parts["prompt"], **QUICK)
     return [
-        gr.on([parts["prompt"].submit, parts["send"].click], **send, **SLOW),
+        gr.on(
+            [parts["prompt"].submit, parts["send"].click],
+            _updates(parts, turns.take, tab=True),
+            parts["prompt"],
+            _of(parts, ("taken", "prompt")),
+            **QUICK,
+        ).success(**send, **SLOW),
         parts["left"].retry(**retry, **SLOW),
         parts["right"].retry(**retry, **SLOW),
     ]

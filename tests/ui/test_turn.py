@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from memory_engine.errors import EngineStoppedError
+from memory_engine.errors import EngineStoppedError, UserError
 from memory_engine.types import Message, Mode
 from tests.ui.fake_service import FakeService
 from ui.conversations import Conversations
@@ -27,6 +28,10 @@ async def changes_of(service: FakeService, message: str, *page: object) -> list[
     return [changes async for changes in turns_of(service).send("tab", message, *values)]
 
 
+async def changes_of_turn(turns: Turns) -> list[Changes]:
+    return [s async for s in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], [])]
+
+
 def merged(steps: list[Changes]) -> Changes:
     return {name: value for step in steps for name, value in step.items()}
 
@@ -34,6 +39,11 @@ def merged(steps: list[Changes]) -> Changes:
 async def _collect(turn: AsyncGenerator[Changes, None], into: Changes) -> None:
     async for step in turn:
         into |= step
+
+
+def distinct(steps: list[Changes], part: str) -> list[str]:
+    """The values that a part of the page had, in order."""
+    return list(dict.fromkeys(step[part] for step in steps if part in step))
 
 
 def texts(shown: list[dict[str, Any]]) -> list[str]:
@@ -50,7 +60,7 @@ async def test_a_reply_streams_behind_the_question() -> None:
 
 async def test_the_stopwatch_stops_at_the_first_token_and_the_account_follows() -> None:
     steps = await changes_of(FakeService(delay=0.06), "Who?")
-    accounts = [step["left_account"] for step in steps if "left_account" in step]
+    accounts = distinct(steps, "left_account")
     assert "stopwatch" in accounts[0]
     assert "<strong>54 ms</strong>" in accounts[1]
     assert "engine 41 ms" in accounts[1]
@@ -182,6 +192,24 @@ async def test_a_tab_asks_one_thing_at_a_time() -> None:
     assert [m.role for m in service.kept["c"]] == ["user", "assistant"] * 2
 
 
+async def test_the_box_is_emptied_only_for_a_turn_that_follows() -> None:
+    turns = turns_of(FakeService(delay=1))
+    assert await turns.take("tab", "Who?") == {"taken": "Who?", "prompt": ""}
+    asking = asyncio.create_task(changes_of_turn(turns))
+    await asyncio.sleep(0.05)
+    with pytest.raises(UserError, match="still being written"):
+        await turns.take("tab", "And?")
+    await turns.stop("tab")
+    await asking
+    assert await turns.take("tab", "And?") == {"taken": "And?", "prompt": ""}
+
+
+async def test_each_change_says_all_that_the_turn_changed() -> None:
+    steps = await changes_of(FakeService(delay=0.06), "Who?", Mode.TEXT.value, None, 0, [], [])
+    for before, after in pairwise(steps):
+        assert set(before) <= set(after)
+
+
 async def test_a_turn_whose_tab_went_elsewhere_ends_without_a_word() -> None:
     turns = turns_of(FakeService(delay=0.05))
     elsewhere = Conversations(FakeService(), "ann", turns.running)
@@ -210,7 +238,7 @@ async def test_side_by_side_alternates_the_order_and_compares() -> None:
 
 async def test_the_second_pane_waits_until_the_first_has_answered() -> None:
     steps = await changes_of(FakeService(delay=0.06), "Who?", SIDE_BY_SIDE, "c", 1, [], [])
-    text_pane = [step["left_account"] for step in steps if "left_account" in step]
+    text_pane = distinct(steps, "left_account")
     assert "Starts when KV is done" in text_pane[0]
     assert "stopwatch" in text_pane[1]
     assert "<strong>272 ms</strong>" in text_pane[-1]
