@@ -5,15 +5,19 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from uuid import uuid4
 
 import psycopg
 import pytest
+import pytest_asyncio
 
 from app.bundled import embedding_folder, llm_folder
+
+if TYPE_CHECKING:
+    from memory_engine.engines.embedded import EmbeddedEngine
 
 # No test contacts anybody; libraries read these when they are imported.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -139,3 +143,26 @@ def _absent(what: str, package: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def real_engine(bundled_llm: Path) -> AsyncIterator["EmbeddedEngine"]:
+    """vLLM with the bundled model, started once a session.
+
+    Paged cache and arena hold about a thousand tokens each, and a step takes 256, so that
+    preemption, eviction and chunked prefill happen with short prompts.
+    """
+    from memory_engine.engines.embedded import EmbeddedEngine
+
+    engine = EmbeddedEngine(
+        bundled_llm,
+        arena_bytes=40 << 20,
+        kv_cache_bytes=60 << 20,
+        max_model_len=1024,
+        dtype="float32",
+        max_num_batched_tokens=256,
+        block_size=32,
+    )
+    await engine.start()
+    yield engine
+    await engine.aclose()

@@ -95,7 +95,7 @@ class Arena:
 
         From now on `find` does not see them, pinned or not.
         """
-        wanted = list(self._segments) if segment_ids is None else list(segment_ids)
+        wanted = dict.fromkeys(self._segments if segment_ids is None else segment_ids)
         found = [i for i in wanted if self.find(owner, i) is not None]
         for segment_id in found:
             segment = self._segments[segment_id]

@@ -160,6 +160,8 @@ class EmbeddedEngine(Engine):
         options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
         if current_platform.is_cpu():
             require_room(self._arena_bytes + (self._kv_cache_bytes or 0))
+            # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
+            options["enforce_eager"] = True
         else:
             # Prefills as short as those of KV mode are bound by launches, which a graph
             # of the whole step saves; vLLM falls back by itself where it cannot capture one.

@@ -1,0 +1,262 @@
+"""The scheduler side's plans, without an engine: blocks of 4 tokens, ids as integers."""
+
+import pytest
+import torch
+
+from memory_engine.connector.arena import Arena
+from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.params import KEY
+from memory_engine.connector.scheduler import SchedulerSide
+
+PROMPT = 20
+
+
+def opened(capacity: int = 40) -> SchedulerSide:
+    side = SchedulerSide(Arena(capacity), block_size=4)
+    side.report(WorkerReport({"probe": Verdict()}))
+    return side
+
+
+def encode(side: SchedulerSide, segments: str, owner: str = "anna", tokens: int = PROMPT) -> None:
+    raw = {"op": "encode", "owner": owner, "segments": segments}
+    side.arrived("encode", raw, tokens)
+    side.plan_step({"encode": (0, tokens, list(range(5)))})
+    side.finished("encode")
+
+
+def inject(side: SchedulerSide, segments: str, request: str = "r", owner: str = "anna") -> None:
+    side.arrived(request, {"op": "inject", "owner": owner, "segments": segments}, PROMPT)
+
+
+def account(side: SchedulerSide, request: str) -> dict[str, object]:
+    found = side.finished(request)
+    assert found is not None
+    result: dict[str, object] = found[KEY]
+    return result
+
+
+def test_a_request_without_parameters_has_no_account() -> None:
+    assert opened().finished("unknown") is None
+
+
+def test_resident_segments_are_loaded_to_the_requests_own_pages() -> None:
+    side = opened()
+    encode(side, "a:2:3 b:5:4")
+    inject(side, "b:0:4 a:4:3")
+    assert side.lookup("r", PROMPT, 0) == 7
+    side.admitted("r", 7)
+    load = side.plan_step({"r": (7, 13, [9, 4, 2, 1, 0])}).load
+    assert load is not None
+    assert load.positions.tolist() == list(range(7))
+    assert load.pages.tolist() == [36, 37, 38, 39, 16, 17, 18]
+    assert account(side, "r")["injected"] == 7
+    side.check_integrity()
+
+
+def test_the_tokens_loaded_are_those_that_were_saved() -> None:
+    side = opened()
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:2:3 b:5:4"}, PROMPT)
+    save = side.plan_step({"e": (0, PROMPT, list(range(5)))}).save
+    assert save is not None
+    assert save.pages.tolist() == [2, 3, 4, 5, 6, 7, 8]
+    inject(side, "b:0:4 a:4:3")
+    side.admitted("r", side.lookup("r", PROMPT, 0))
+    load = side.plan_step({"r": (7, 13, list(range(5)))}).load
+    assert load is not None
+    assert load.arena.tolist() == [*save.arena[3:].tolist(), *save.arena[:3].tolist()]
+
+
+@pytest.mark.parametrize("local", range(8))
+def test_a_local_hit_of_any_length_leaves_the_rest_to_the_arena(local: int) -> None:
+    side = opened()
+    encode(side, "a:0:3 b:3:4")
+    inject(side, "a:0:3 b:3:4")
+    external = side.lookup("r", PROMPT, local)
+    assert external == max(0, 7 - local)
+    side.admitted("r", external)
+    load = side.plan_step({"r": (7, 13, list(range(5)))}).load
+    assert (load.positions.tolist() if load else []) == list(range(local, 7))
+
+
+def test_one_token_stays_for_the_forward_pass() -> None:
+    side = opened()
+    encode(side, "a:0:20")
+    inject(side, "a:0:20")
+    assert side.lookup("r", PROMPT, 0) == 19
+    assert side.lookup("r", PROMPT, 19) == 0
+
+
+def test_injection_ends_at_the_first_missing_segment_and_the_account_names_it() -> None:
+    side = opened()
+    encode(side, "a:0:3 c:3:2")
+    inject(side, "a:0:3 b:3:4 c:7:2")
+    side.admitted("r", side.lookup("r", PROMPT, 0))
+    side.plan_step({"r": (3, 17, list(range(5)))})
+    found = account(side, "r")
+    assert found["injected"] == 3
+    assert found["missing"] == ["b"]
+
+
+def test_segments_that_do_not_reach_back_to_the_local_hit_are_not_injected() -> None:
+    side = opened()
+    encode(side, "a:4:3")
+    inject(side, "a:4:3")
+    assert side.lookup("r", PROMPT, 0) == 0
+    assert side.lookup("r", PROMPT, 4) == 3
+
+
+def test_another_owner_never_gets_a_segment() -> None:
+    side = opened()
+    encode(side, "a:0:3", owner="anna")
+    inject(side, "a:0:3", owner="ben")
+    assert side.lookup("r", PROMPT, 0) == 0
+    assert account(side, "r")["missing"] == ["a"]
+
+
+def test_another_owner_cannot_replace_a_segment() -> None:
+    side = opened()
+    encode(side, "a:0:3", owner="anna")
+    side.arrived("e", {"op": "encode", "owner": "ben", "segments": "a:0:3"}, PROMPT)
+    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert account(side, "e")["rejected"] == ["a"]
+
+
+def test_looking_up_twice_promises_the_same_and_leaks_no_pin() -> None:
+    side = opened()
+    encode(side, "a:0:3")
+    inject(side, "a:0:3")
+    assert [side.lookup("r", PROMPT, 0) for _ in range(3)] == [3, 3, 3]
+    side.plan_step({})
+    side.check_integrity()
+    assert side.stats()["pinned_segments"] == 0
+
+
+def test_a_promised_segment_is_not_evicted_by_an_encode_of_the_same_step() -> None:
+    side = opened(capacity=6)
+    encode(side, "a:0:6")
+    inject(side, "a:0:6")
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "b:0:6"}, PROMPT)
+    side.admitted("r", side.lookup("r", PROMPT, 0))
+    plan = side.plan_step({"r": (6, 14, list(range(5))), "e": (0, PROMPT, list(range(5)))})
+    assert plan.load is not None
+    assert plan.load.positions.numel() == 6
+    side.check_integrity()
+
+
+def test_a_segment_evicted_while_the_request_waits_is_prefilled() -> None:
+    side = opened(capacity=6)
+    encode(side, "a:0:6")
+    inject(side, "a:0:6")
+    assert side.lookup("r", PROMPT, 0) == 6
+    side.plan_step({})
+    encode(side, "b:0:6")
+    assert side.lookup("r", PROMPT, 0) == 0
+    assert account(side, "r")["missing"] == ["a"]
+
+
+def test_an_encode_in_chunks_saves_each_span_when_it_is_whole() -> None:
+    side = opened()
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:2:3 b:5:4"}, PROMPT)
+    assert side.plan_step({"e": (0, 4, [0])}).save is None
+    second = side.plan_step({"e": (4, 3, [0, 1])}).save
+    assert second is not None
+    assert second.positions.tolist() == [2, 3, 4]
+    third = side.plan_step({"e": (7, 5, [0, 1, 2])}).save
+    assert third is not None
+    assert third.positions.tolist() == [5, 6, 7, 8]
+    assert account(side, "e")["saved"] == ["a", "b"]
+
+
+def test_a_preempted_encode_saves_nothing_twice() -> None:
+    side = opened()
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:3 b:5:4"}, PROMPT)
+    side.plan_step({"e": (0, 4, [0])})
+    side.plan_step({})
+    resumed = side.plan_step({"e": (0, 12, [7, 8, 9])}).save
+    assert resumed is not None
+    assert resumed.positions.tolist() == [5, 6, 7, 8]
+
+
+def test_a_preempted_injection_is_planned_anew_at_its_new_pages() -> None:
+    side = opened()
+    encode(side, "a:0:3")
+    inject(side, "a:0:3")
+    for blocks in ([0, 1], [6, 7]):
+        side.admitted("r", side.lookup("r", PROMPT, 0))
+        load = side.plan_step({"r": (3, 5, blocks)}).load
+        assert load is not None
+        assert load.pages.tolist() == [blocks[0] * 4 + i for i in range(3)]
+
+
+def test_a_request_that_ends_before_it_was_admitted_leaves_no_pin() -> None:
+    side = opened()
+    encode(side, "a:0:3")
+    inject(side, "a:0:3")
+    side.lookup("r", PROMPT, 0)
+    side.finished("r")
+    side.check_integrity()
+    assert side.stats()["pinned_segments"] == 0
+
+
+def test_a_dropped_segment_is_not_injected() -> None:
+    side = opened()
+    encode(side, "a:0:3 b:3:2")
+    side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    assert account(side, "d")["dropped"] == 1
+    inject(side, "a:0:3")
+    assert side.lookup("r", PROMPT, 0) == 0
+    side.check_integrity()
+
+
+def test_nothing_is_injected_or_encoded_before_a_probe_has_passed() -> None:
+    side = SchedulerSide(Arena(40), block_size=4)
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:3"}, PROMPT)
+    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert "probe" in str(account(side, "e")["error"])
+
+
+def test_a_refusal_by_any_probe_closes_the_arena_for_good() -> None:
+    side = opened()
+    side.report(WorkerReport({"p": Verdict("keys depend on the position")}))
+    side.report(WorkerReport({"q": Verdict()}))
+    inject(side, "a:0:3")
+    assert side.lookup("r", PROMPT, 0) == 0
+    assert account(side, "r")["error"] == "keys depend on the position"
+
+
+def test_a_malformed_request_runs_as_text_and_is_told_why() -> None:
+    side = opened()
+    side.arrived("r", {"op": "inject", "owner": "anna", "segments": "a:0:0"}, PROMPT)
+    assert side.lookup("r", PROMPT, 0) == 0
+    assert not side.needs_step("r")
+    assert "a segment must be" in str(account(side, "r")["error"])
+
+
+def test_several_requests_of_a_step_are_one_transfer() -> None:
+    side = opened()
+    encode(side, "a:0:3 b:3:4")
+    inject(side, "a:0:3", request="r1")
+    inject(side, "b:0:4", request="r2")
+    for request in ("r1", "r2"):
+        side.admitted(request, side.lookup(request, PROMPT, 0))
+    load = side.plan_step({"r1": (3, 9, [0, 1]), "r2": (4, 9, [5, 6])}).load
+    assert load is not None
+    assert load.positions.tolist() == [0, 1, 2, 0, 1, 2, 3]
+    assert load.pages.tolist() == [0, 1, 2, 20, 21, 22, 23]
+
+
+def test_the_worst_rank_decides_a_verdict() -> None:
+    ours = WorkerReport({"p": Verdict("", {"rope_keys": 0.1})})
+    theirs = WorkerReport({"p": Verdict("no", {"rope_keys": 0.3})})
+    merged = ours.aggregate(theirs).verdicts["p"]
+    assert merged == Verdict("no", {"rope_keys": 0.3})
+
+
+def test_positions_are_int64() -> None:
+    side = opened()
+    encode(side, "a:0:3")
+    inject(side, "a:0:3")
+    side.admitted("r", side.lookup("r", PROMPT, 0))
+    load = side.plan_step({"r": (3, 9, [0])}).load
+    assert load is not None
+    assert load.positions.dtype == load.pages.dtype == load.arena.dtype == torch.int64
