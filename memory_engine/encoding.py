@@ -100,9 +100,13 @@ class EncodingQueue:
             work.task = None
 
     async def _encode_all(self, owner: str, work: _Work, batch: Sequence[FactSegment]) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for segment in batch:
-                tasks.create_task(self._encode(owner, work, segment))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for segment in batch:
+                    tasks.create_task(self._encode(owner, work, segment))
+        except ExceptionGroup as group:
+            # The first failure says what the others would say again.
+            raise group.exceptions[0] from group
 
     async def _encode(self, owner: str, work: _Work, segment: FactSegment) -> None:
         async with self._gate:

@@ -17,6 +17,7 @@ from memory_engine.connector.model import (
     kv_bytes_per_token,
     require_supported,
 )
+from memory_engine.connector.orphans import end_with_parent
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.worker import WorkerSide
@@ -35,7 +36,8 @@ class InferScaleConnector(KVConnectorBase_V1):
     """Injects stored KV of facts into requests and keeps KV of encode requests.
 
     Configured through `kv_connector_extra_config`: `arena_bytes`, the size of the arena
-    a rank. Requests speak to it through `kv_transfer_params` (see `params`).
+    a rank; `end_with_parent`, whether the engine stops with the process that started it.
+    Requests speak to it through `kv_transfer_params` (see `params`).
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class InferScaleConnector(KVConnectorBase_V1):
             refusal = str(error)
         if role == KVConnectorRole.SCHEDULER:
             block_size = kv_cache_config.kv_cache_groups[0].kv_cache_spec.block_size
+            if self._kv_transfer_config.get_from_extra_config("end_with_parent", False):
+                end_with_parent()
             # A refused engine gets an arena that nothing enters.
             self.scheduler = SchedulerSide(Arena(max(slots, 1)), block_size, refusal)
         else:

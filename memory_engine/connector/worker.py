@@ -1,5 +1,7 @@
 """The worker's side: the arena's tensor, and the copies the scheduler side ordered."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,8 +12,9 @@ from memory_engine.connector.pages import LayoutError, PagedLayer
 from memory_engine.connector.probe import judge
 from memory_engine.connector.rope import Rope
 
-# Tokens rotated at a time: bounds the fp32 scratch (8B: 256 KiB a token).
-_CHUNK = 4096
+# Tokens gathered and rotated at a time. On a GPU it bounds the fp32 scratch (8B: 256 KiB a
+# token); on a CPU a chunk has to stay in the cache (SmolLM2: 46 KiB a token).
+_CHUNK_GPU, _CHUNK_CPU = 4096, 32
 
 
 class WorkerSide:
@@ -45,20 +48,27 @@ class WorkerSide:
         """Inject: gather from the arena, rotate for the serving positions, write the pages."""
         if plan.load is None:
             return
-        for arena, pages, positions in self._chunks(plan.load):
-            kv = self._arena.index_select(0, arena)
-            keys = kv[:, :, 0].to(torch.float32, copy=True)
+        arena, pages, positions = self._on_device(plan.load)
+        heads = self._arena.shape[3:]
+        shape = (len(self._layers), arena.numel(), *heads)
+        keys, values = (self._arena.new_empty(shape) for _ in range(2))
+        for part in self._chunks(arena.numel()):
+            kv = self._arena.index_select(0, arena[part])
+            turned = kv[:, :, 0].to(torch.float32)
             for rope, rows in self._ropes:
-                self._turn(rope.rotate, keys, rows, positions)
-            by_layer = keys.to(kv.dtype).transpose(0, 1).contiguous()
-            values = kv[:, :, 1].transpose(0, 1).contiguous()
-            for layer, key, value in zip(self._layers, by_layer, values, strict=True):
-                layer.write(key, value, pages)
+                self._turn(rope.rotate, turned, rows, positions[part])
+            keys[:, part] = turned.transpose(0, 1)
+            values[:, part] = kv[:, :, 1].transpose(0, 1)
+        for layer, key, value in zip(self._layers, keys, values, strict=True):
+            layer.write(key, value, pages)
 
     def save(self, plan: StepPlan) -> None:
         """Encode: read the pages, undo the rotation, store in the arena. After the forward."""
-        for arena, pages, positions in self._chunks(plan.save) if plan.save else ():
-            self._arena.index_copy_(0, arena, self._read(pages, positions).to(self._arena.dtype))
+        if plan.save is not None:
+            arena, pages, positions = self._on_device(plan.save)
+            for part in self._chunks(arena.numel()):
+                kv = self._read(pages[part], positions[part])
+                self._arena.index_copy_(0, arena[part], kv.to(self._arena.dtype))
         for probe in plan.probes:
             self._verdicts[probe.request_id] = self._probe(probe)
 
@@ -90,14 +100,13 @@ class WorkerSide:
         shape = (self._slots, len(learnt), 2, heads, head_dim)
         self._arena = torch.zeros(shape, dtype=dtype, device=device)
 
-    def _chunks(self, transfer: Transfer) -> Any:
-        device = self._arena.device
-        for start in range(0, transfer.arena.numel(), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            yield tuple(
-                tensor[part].to(device, non_blocking=True)
-                for tensor in (transfer.arena, transfer.pages, transfer.positions)
-            )
+    def _on_device(self, transfer: Transfer) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        move = partial(torch.Tensor.to, device=self._arena.device, non_blocking=True)
+        return move(transfer.arena), move(transfer.pages), move(transfer.positions)
+
+    def _chunks(self, tokens: int) -> Iterator[slice]:
+        size = _CHUNK_CPU if self._arena.device.type == "cpu" else _CHUNK_GPU
+        return (slice(start, start + size) for start in range(0, tokens, size))
 
     def _read(self, pages: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Unrotated KV from the pages: fp32 [tokens, layers, 2, heads, head_dim]."""

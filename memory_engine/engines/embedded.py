@@ -1,6 +1,7 @@
 """vLLM in this process's care: AsyncLLM with the InferScale connector."""
 
 import asyncio
+import gc
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -97,6 +98,10 @@ class EmbeddedEngine(Engine):
         llm, self._llm = self._llm, None
         if llm is not None:
             await asyncio.to_thread(llm.shutdown)
+            # vLLM shuts down once more when it is collected; at exit that would fail.
+            del llm
+            await asyncio.sleep(0)
+            gc.collect()
 
     async def request(
         self,
@@ -108,6 +113,7 @@ class EmbeddedEngine(Engine):
     ) -> AsyncGenerator[Any, None]:
         """vLLM's outputs of one request, as deltas; closing the generator aborts it."""
         from vllm import SamplingParams
+        from vllm.exceptions import VLLMValidationError
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
@@ -132,7 +138,7 @@ class EmbeddedEngine(Engine):
                 yield output
         except EngineDeadError as error:
             raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
-        except (EngineGenerateError, ValueError) as error:
+        except (EngineGenerateError, VLLMValidationError, ValueError) as error:
             raise EngineError(f"The engine refused the request: {error}") from error
         finally:
             await outputs.aclose()
@@ -177,7 +183,10 @@ class EmbeddedEngine(Engine):
                 kv_connector="InferScaleConnector",
                 kv_connector_module_path="memory_engine.connector",
                 kv_role="kv_both",
-                kv_connector_extra_config={"arena_bytes": self._arena_bytes},
+                kv_connector_extra_config={
+                    "arena_bytes": self._arena_bytes,
+                    "end_with_parent": True,
+                },
             ),
             **(options | self._engine_args),
         )

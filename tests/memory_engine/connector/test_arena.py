@@ -12,7 +12,7 @@ def test_a_segment_gets_as_many_slots_as_tokens() -> None:
     arena = Arena(10)
     segment = arena.allocate("anna", "a", 4)
     assert segment is not None
-    assert segment.slots.unique().numel() == 4
+    assert len(set(segment.slots.tolist())) == 4
     assert arena.stats()["tokens_used"] == 4
 
 

@@ -1,0 +1,130 @@
+"""The memory over the fake engine: what is encoded, dropped, recalled and encoded again."""
+
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import pytest_asyncio
+
+from memory_engine.embedder import Embedder
+from memory_engine.engines.fake import FakeEngine
+from memory_engine.memory import Memory
+from memory_engine.tokens import ChatTokenizer
+from memory_engine.types import MemoryFact, Mode, Sampling, Usage
+
+TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
+
+
+@pytest_asyncio.fixture
+async def engine() -> FakeEngine:
+    engine = FakeEngine()
+    await engine.start()
+    return engine
+
+
+@pytest_asyncio.fixture
+async def memory(
+    engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
+) -> AsyncIterator[Memory]:
+    tokenizer = ChatTokenizer(bundled_llm)
+    memory = Memory(engine, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    yield memory
+    await memory.aclose()
+
+
+def person(texts: list[str]) -> list[MemoryFact]:
+    return [MemoryFact(f"id {t}", t, date(2026, 1, 1 + i)) for i, t in enumerate(texts)]
+
+
+async def ask(memory: Memory, owner: str, question: str) -> tuple[list[str], Usage]:
+    recalled = await memory.recall(owner, question, 10)
+    plan = memory.plan(owner, recalled, [], question, 50)
+    async for chunk in memory.stream(plan, Mode.KV, Sampling(max_tokens=5)):
+        if chunk.usage is not None:
+            return [r.fact.text for r in recalled], chunk.usage
+    raise AssertionError("a reply without usage")
+
+
+async def test_recall_finds_the_fact_that_answers(memory: Memory) -> None:
+    await memory.sync("anna", person(TEXTS))
+    assert [r.fact.text for r in await memory.recall("anna", "What is my pet's name?", 1)] == [
+        "My dog is called Biscuit."
+    ]
+
+
+async def test_nobody_recalls_anothers_facts(memory: Memory) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.sync("ben", person(["I keep bees."]))
+    assert [r.fact.text for r in await memory.recall("ben", "What is the dog's name?", 9)] == [
+        "I keep bees."
+    ]
+    assert await memory.recall("carl", "What is the dog's name?", 9) == []
+
+
+async def test_settled_facts_are_injected_but_for_the_exact_tail(memory: Memory) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    texts, usage = await ask(memory, "anna", "Where do I live?")
+    assert texts[0] == "I live in Bern."
+    assert usage.missing == ()
+    assert 0 < usage.injected_tokens < usage.prompt_tokens
+
+
+async def test_forgetting_encodes_exactly_what_stood_behind_it_again(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    facts = person([*TEXTS, "I drink tea."])
+    await memory.sync("anna", facts)
+    await memory.settle("anna")
+    engine.encoded.clear()
+    held = engine.resident("anna")
+    await memory.sync("anna", facts[1:])
+    await memory.settle("anna")
+    assert len(engine.encoded) == 2
+    assert len(held - engine.resident("anna")) == 3
+    assert all("Biscuit" not in str(r) for r in await memory.recall("anna", "dog", 9))
+
+
+async def test_syncing_the_same_facts_again_does_nothing(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    engine.encoded.clear()
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    assert engine.encoded == []
+
+
+async def test_what_the_engine_lost_is_encoded_again(memory: Memory, engine: FakeEngine) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    held = engine.resident("anna")
+    await engine.drop("anna")
+    _, usage = await ask(memory, "anna", "Where do I live?")
+    assert usage.injected_tokens == 0
+    assert usage.missing
+    await memory.settle("anna")
+    _, usage = await ask(memory, "anna", "Where do I live?")
+    assert usage.injected_tokens > 0
+    assert engine.resident("anna") <= held
+
+
+async def test_facts_not_yet_encoded_are_sent_as_text(memory: Memory, engine: FakeEngine) -> None:
+    await memory.sync("anna", person(TEXTS))
+    recalled = await memory.recall("anna", "Where do I live?", 10)
+    plan = memory.plan("anna", recalled, [], "Where do I live?", 50)
+    assert len(plan.used) == len(TEXTS)
+    assert len(plan.injectable) < len(TEXTS)
+
+
+async def test_a_refused_model_gets_text_and_encodes_nothing(
+    bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    engine = FakeEngine(supported=False)
+    await engine.start()
+    memory = Memory(engine, Embedder(bundled_embedder), ChatTokenizer(bundled_llm))
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle()
+    assert engine.encoded == []
+    await memory.aclose()
