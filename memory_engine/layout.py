@@ -18,6 +18,8 @@ from memory_engine.wording import FACTS_HEADER, SYSTEM, TAIL_END, fact_line
 
 # Of the room beside the question, history gets at most this share if facts need the rest.
 _HISTORY_SHARE = 0.5
+# One fact of so many may stand in the tail: of few facts, most are still injected.
+_FACTS_A_TAIL_FACT = 3
 
 
 def memory_prefix(tokenizer: ChatTokenizer) -> list[int]:
@@ -97,7 +99,7 @@ class Layout:
         self, kept: Sequence[Recalled], resident: Collection[str] | None
     ) -> tuple[list[Recalled], list[Recalled]]:
         """Facts for the injected body, in time order, and for the tail, most relevant last."""
-        best = {r.fact.id for r in kept[: self._tail]}
+        best = {r.fact.id for r in kept[: min(self._tail, len(kept) // _FACTS_A_TAIL_FACT)]}
         text = [
             r
             for r in kept

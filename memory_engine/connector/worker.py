@@ -1,5 +1,6 @@
 """The worker's side: the arena's tensor, and the copies the scheduler side ordered."""
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -30,6 +31,7 @@ class WorkerSide:
         self._layers: list[PagedLayer] = []
         self._ropes: list[tuple[Rope, list[int]]] = []
         self._arena = torch.empty(0)
+        self._scratch = torch.empty(0)
         self._verdicts: dict[str, Verdict] = {}
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
@@ -49,9 +51,7 @@ class WorkerSide:
         if plan.load is None:
             return
         arena, pages, positions = self._on_device(plan.load)
-        heads = self._arena.shape[3:]
-        shape = (len(self._layers), arena.numel(), *heads)
-        keys, values = (self._arena.new_empty(shape) for _ in range(2))
+        keys, values = self._by_layer(arena.numel())
         for part in self._chunks(arena.numel()):
             kv = self._arena.index_select(0, arena[part])
             turned = kv[:, :, 0].to(torch.float32)
@@ -99,6 +99,14 @@ class WorkerSide:
         self._layers, self._ropes = learnt, list(by_rope.values())
         shape = (self._slots, len(learnt), 2, heads, head_dim)
         self._arena = torch.zeros(shape, dtype=dtype, device=device)
+        self._scratch = self._arena.new_empty(0)
+
+    def _by_layer(self, tokens: int) -> torch.Tensor:
+        """Scratch [2, layers, tokens, heads, head_dim]; kept, because fresh pages cost more."""
+        shape = (2, len(self._layers), tokens, *self._arena.shape[3:])
+        if self._scratch.numel() < math.prod(shape):
+            self._scratch = self._arena.new_empty(math.prod(shape))
+        return self._scratch[: math.prod(shape)].view(shape)
 
     def _on_device(self, transfer: Transfer) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         move = partial(torch.Tensor.to, device=self._arena.device, non_blocking=True)

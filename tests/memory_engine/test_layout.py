@@ -49,9 +49,9 @@ def test_the_most_relevant_facts_are_text_right_before_the_question(
     tokenizer: ChatTokenizer,
 ) -> None:
     planner = Planner(tokenizer)
-    plan = planner.plan(ids=[4, 7, 1, 3])
-    assert plan.injectable == {"f1", "f3"}
-    assert [r.fact.id for r in plan.used] == ["f1", "f3", "f7", "f4"]
+    plan = planner.plan(ids=[4, 7, 1, 3, 0, 8])
+    assert plan.injectable == {"f0", "f1", "f3", "f8"}
+    assert [r.fact.id for r in plan.used] == ["f0", "f1", "f3", "f8", "f7", "f4"]
     text = planner.text(plan)
     assert text.endswith(
         "<|im_start|>user\n- Your cat number 7 is red. (8 January 2026)\n- Your cat number 4 is "
@@ -59,13 +59,17 @@ def test_the_most_relevant_facts_are_text_right_before_the_question(
     )
 
 
+def test_the_only_fact_there_is_is_injected(tokenizer: ChatTokenizer) -> None:
+    assert Planner(tokenizer).plan(ids=[4]).injectable == {"f4"}
+
+
 def test_spans_cover_the_front_of_the_prompt_without_gaps(tokenizer: ChatTokenizer) -> None:
     planner = Planner(tokenizer)
-    plan, at = planner.plan(ids=[8, 0, 5, 2]), 0
+    plan, at = planner.plan(ids=[8, 0, 5, 2, 6, 3]), 0
     for span in plan.prompt.spans:
         assert span.start == at
         at += span.length
-    for span, fact_id in zip(plan.prompt.spans[1:], ("f2", "f5"), strict=True):
+    for span, fact_id in zip(plan.prompt.spans[1:], ("f2", "f3", "f5", "f6"), strict=True):
         segment = planner.segments[fact_id]
         assert span.segment_id == segment.segment_id
         own = plan.prompt.token_ids[span.start : span.start + span.length]
