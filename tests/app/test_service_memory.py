@@ -83,7 +83,7 @@ async def test_a_fact_is_told_recalled_superseded_and_forgotten(
         second = await parts.say("What is the name of my dog?")
         assert second.injected_tokens > 0
         assert [f.text for f in second.facts if not f.injected][-1] == "My dog is called Biscuit."
-        assert sum(fact.injected for fact in second.facts) == len(FACTS) - 3
+        assert sum(fact.injected for fact in second.facts) == len(FACTS) - 2
         plain = await parts.say("What is the name of my dog?", mode=Mode.TEXT)
         assert plain.reply == second.reply
 

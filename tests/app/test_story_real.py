@@ -49,10 +49,9 @@ class Kept(Engine):
 
 
 async def say(service: ChatService, message: str, mode: Mode = Mode.KV) -> Reply:
-    async for event in service.reply(user="ann", message=message, mode=mode):
-        if isinstance(event, Reply):
-            return event
-    raise AssertionError("no reply")
+    events = [event async for event in service.reply(user="ann", message=message, mode=mode)]
+    assert isinstance(events[-1], Reply)
+    return events[-1]
 
 
 async def test_biscuit_is_remembered_over_a_restart_and_injected_then_forgotten(
