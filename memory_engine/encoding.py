@@ -91,9 +91,10 @@ class EncodingQueue:
     async def _run(self, owner: str, work: _Work) -> None:
         try:
             while work.unwanted or work.missing():
-                if work.unwanted:
-                    unwanted, work.unwanted = work.unwanted, set()
+                if unwanted := set(work.unwanted):
                     await self._engine.drop(owner, sorted(unwanted))
+                    # Only now: a drop that failed is still to be done.
+                    work.unwanted -= unwanted
                 batch = work.missing()[:_IN_FLIGHT_GPU]
                 await self._encode_all(owner, work, batch)
         finally:

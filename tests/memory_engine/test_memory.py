@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from memory_engine.embedder import Embedder
 from memory_engine.engines.fake import FakeEngine
+from memory_engine.errors import EngineStoppedError
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact, Mode, Sampling, Usage
@@ -83,6 +85,23 @@ async def test_forgetting_encodes_exactly_what_stood_behind_it_again(
     assert len(engine.encoded) == 2
     assert len(held - engine.resident("anna")) == 3
     assert all("Biscuit" not in str(r) for r in await memory.recall("anna", "dog", 9))
+
+
+async def test_a_drop_that_failed_is_done_with_the_next_change(
+    memory: Memory, engine: FakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    facts = person(TEXTS)
+    await memory.sync("anna", facts)
+    await memory.settle("anna")
+    held = engine.resident("anna")
+    engine.running = False
+    await memory.sync("anna", facts[:3])
+    with pytest.raises(EngineStoppedError):
+        await memory.settle("anna")
+    engine.running = True
+    await memory.sync("anna", facts[:3])
+    await memory.settle("anna")
+    assert len(held - engine.resident("anna")) == 1
 
 
 async def test_syncing_the_same_facts_again_does_nothing(
