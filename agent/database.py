@@ -17,7 +17,6 @@ LOCK_TIMEOUT_MS = 5000
 # returns, so it survives kill -9 of this process. FULL would also survive a power cut,
 # at the price of an fsync before every first token.
 PRAGMAS = (
-    "journal_mode=WAL",
     f"busy_timeout={LOCK_TIMEOUT_MS}",
     "synchronous=NORMAL",
     "foreign_keys=ON",

@@ -1,5 +1,7 @@
 """How Alembic reaches the database. The URL comes from `agent.revision`, or from -x url=..."""
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -66,6 +68,21 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=OFF")
     connection.execute(f"PRAGMA busy_timeout={LOCK_TIMEOUT_MS}")
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: Any) -> None:
+    # The file remembers its journal mode. SQLite does not wait for other programs when the
+    # mode changes, whatever the timeout, so this does.
+    deadline = time.monotonic() + LOCK_TIMEOUT_MS / 1e3
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _check_foreign_keys(connection: Connection) -> None:

@@ -1,7 +1,6 @@
 """vLLM in this process's care: AsyncLLM with the InferScale connector."""
 
 import asyncio
-import gc
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from memory_engine.engines import wire
 from memory_engine.engines.base import ArenaStats, EncodeJob, Engine, EngineInfo
 from memory_engine.engines.conformance import run_gate
 from memory_engine.engines.fingerprint import model_fingerprint
-from memory_engine.engines.memory_budget import gpu_utilization, require_room
+from memory_engine.engines.launch import launch
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Chunk, Mode, Prompt, Sampling, Usage
 
@@ -47,7 +46,15 @@ class EmbeddedEngine(Engine):
 
         Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
         """
-        self._llm = await asyncio.to_thread(self._load)
+        self._llm = await asyncio.to_thread(
+            launch,
+            self._model,
+            arena_bytes=self._arena_bytes,
+            kv_cache_bytes=self._kv_cache_bytes,
+            max_model_len=self._max_model_len,
+            dtype=self._dtype,
+            **self._engine_args,
+        )
         config = self._llm.vllm_config
         stats = await self._account(wire.stats_params())
         capacity = int(stats.get("arena", {}).get("capacity", 0))
@@ -98,10 +105,9 @@ class EmbeddedEngine(Engine):
         llm, self._llm = self._llm, None
         if llm is not None:
             await asyncio.to_thread(llm.shutdown)
-            # vLLM shuts down once more when it is collected; at exit that would fail.
-            del llm
-            await asyncio.sleep(0)
-            gc.collect()
+            # vLLM shuts down once more when it is collected, which can be after the modules
+            # it needs for that are gone.
+            llm.shutdown = lambda: None
 
     async def request(
         self,
@@ -156,41 +162,6 @@ class EmbeddedEngine(Engine):
         if account.get("error"):
             raise EngineError(f"The connector refused the request: {account['error']}")
         return account
-
-    def _load(self) -> Any:
-        from vllm import AsyncEngineArgs
-        from vllm.config import KVTransferConfig
-        from vllm.platforms import current_platform
-        from vllm.v1.engine.async_llm import AsyncLLM
-
-        options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
-        if current_platform.is_cpu():
-            require_room(self._arena_bytes + (self._kv_cache_bytes or 0))
-            # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
-            options["enforce_eager"] = True
-        else:
-            # Prefills as short as those of KV mode are bound by launches, which a graph
-            # of the whole step saves; vLLM falls back by itself where it cannot capture one.
-            options["compilation_config"] = {"cudagraph_mode": "FULL"}
-            if self._kv_cache_bytes is None:
-                options["gpu_memory_utilization"] = gpu_utilization(self._arena_bytes)
-        args = AsyncEngineArgs(
-            model=self._model,
-            dtype=self._dtype,
-            max_model_len=self._max_model_len,
-            kv_cache_memory_bytes=self._kv_cache_bytes,
-            kv_transfer_config=KVTransferConfig(
-                kv_connector="InferScaleConnector",
-                kv_connector_module_path="memory_engine.connector",
-                kv_role="kv_both",
-                kv_connector_extra_config={
-                    "arena_bytes": self._arena_bytes,
-                    "end_with_parent": True,
-                },
-            ),
-            **(options | self._engine_args),
-        )
-        return AsyncLLM.from_engine_args(args)
 
 
 def _usage(output: Any, generated: int) -> Usage:

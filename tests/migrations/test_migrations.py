@@ -1,6 +1,8 @@
 """Up, down, nothing lost on the way, and the tables are what the code thinks they are."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -156,3 +158,13 @@ def test_a_migration_that_fails_is_undone_as_a_whole(
     with connected(file) as c:
         assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
         assert c.execute("SELECT * FROM users").fetchall() == [("ann", 0, NOW)]
+
+
+def test_programs_that_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    program = f"from agent.revision import migrate; migrate({url_of(file)!r})"
+    programs = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
+    assert [p.wait() for p in programs] == [0, 0, 0, 0]
+    assert migrate(url_of(file)) == head_revision()
+    with connected(file) as c:
+        assert c.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -7,8 +7,10 @@ the ids they inject.
 
 import asyncio
 import random
+import signal
 import uuid
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -220,6 +222,18 @@ async def test_closing_a_reply_aborts_it_and_leaves_nothing_pinned(
     assert (await real_engine.arena()).pinned_segments == 0
     expected, _ = await reply(real_engine, prompt, Mode.TEXT)
     assert (await reply(real_engine, prompt, Mode.KV))[0] == expected
+
+
+async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
+    real_engine: EmbeddedEngine,
+) -> None:
+    prompt = Prompt("anna", words(20, seed=64))
+    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
+    for process in psutil.Process().children(recursive=True):
+        if not process.name().startswith("python"):
+            process.send_signal(signal.SIGINT)
+    await asyncio.sleep(0.5)
+    assert (await reply(real_engine, prompt, Mode.TEXT))[0] == expected
 
 
 async def test_a_prompt_longer_than_the_context_is_refused_by_name(

@@ -1,0 +1,69 @@
+"""How vLLM is started with the InferScale connector."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any
+
+from memory_engine.engines.memory_budget import gpu_utilization, require_room
+
+
+def launch(
+    model: str,
+    *,
+    arena_bytes: int,
+    kv_cache_bytes: int | None,
+    max_model_len: int | None,
+    dtype: str,
+    **engine_args: Any,
+) -> Any:
+    """An `AsyncLLM` that serves. Blocks until the model is loaded.
+
+    Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
+    """
+    from vllm import AsyncEngineArgs
+    from vllm.config import KVTransferConfig
+    from vllm.platforms import current_platform
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
+    if current_platform.is_cpu():
+        require_room(arena_bytes + (kv_cache_bytes or 0))
+        # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
+        options["enforce_eager"] = True
+    else:
+        # Prefills as short as those of KV mode are bound by launches, which a graph
+        # of the whole step saves; vLLM falls back by itself where it cannot capture one.
+        options["compilation_config"] = {"cudagraph_mode": "FULL"}
+        if kv_cache_bytes is None:
+            options["gpu_memory_utilization"] = gpu_utilization(arena_bytes)
+    args = AsyncEngineArgs(
+        model=model,
+        dtype=dtype,
+        max_model_len=max_model_len,
+        kv_cache_memory_bytes=kv_cache_bytes,
+        kv_transfer_config=KVTransferConfig(
+            kv_connector="InferScaleConnector",
+            kv_connector_module_path="memory_engine.connector",
+            kv_role="kv_both",
+            kv_connector_extra_config={"arena_bytes": arena_bytes, "end_with_parent": True},
+        ),
+        **(options | engine_args),
+    )
+    with _children_spared_ctrl_c():
+        return AsyncLLM.from_engine_args(args)
+
+
+@contextmanager
+def _children_spared_ctrl_c() -> Iterator[None]:
+    # A terminal sends Ctrl-C to every process of the group. The engine is needed until this
+    # process has finished what it is doing and stops it. A child inherits the signal mask of
+    # the thread that starts it. Python's resource tracker unblocks the signal when it starts,
+    # so it starts before.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
