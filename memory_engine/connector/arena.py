@@ -4,7 +4,7 @@ Plain bookkeeping over integers; the tensors live with the worker, at the same s
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +14,7 @@ import torch
 class Segment:
     """A run of tokens whose KV is in the arena.
 
-    `slots` is int64 of shape [length], one slot a token, in token order. `pins` counts
+    `slots` is int32 of shape [length], one slot a token, in token order. `pins` counts
     the promises that keep it from eviction; a segment dropped while pinned is `doomed`
     and goes with its last pin.
     """
@@ -41,7 +41,9 @@ class Arena:
             raise ValueError(f"an arena needs at least one slot, got {capacity}")
         self.capacity = capacity
         self.evictions = 0
-        self._free = torch.arange(capacity - 1, -1, -1, dtype=torch.int64)
+        # Told of every segment before its slots are given away; not of dropped ones.
+        self.on_evict: Callable[[str, Segment], None] | None = None
+        self._free = torch.arange(capacity - 1, -1, -1, dtype=torch.int32)
         self._free_count = capacity
         # Least recently used first.
         self._segments: OrderedDict[str, Segment] = OrderedDict()
@@ -73,7 +75,7 @@ class Arena:
         return segment
 
     def slots(self, segment_id: str) -> torch.Tensor:
-        """Slots of a segment the caller has pinned, dropped meanwhile or not: int64 [length]."""
+        """Slots of a segment the caller has pinned, dropped meanwhile or not: int32 [length]."""
         segment = self._segments[segment_id]
         assert segment.pins > 0, f"segment {segment_id} is not pinned"
         return segment.slots
@@ -90,8 +92,8 @@ class Arena:
         if segment.doomed and segment.pins == 0:
             self._release(segment_id)
 
-    def drop(self, owner: str, segment_ids: Iterable[str] | None = None) -> int:
-        """Forget these segments of `owner`, or all of them; return how many there were.
+    def drop(self, owner: str, segment_ids: Iterable[str] | None = None) -> list[str]:
+        """Forget these segments of `owner`, or all of them; return those there were.
 
         From now on `find` does not see them, pinned or not.
         """
@@ -102,7 +104,23 @@ class Arena:
             segment.doomed = True
             if segment.pins == 0:
                 self._release(segment_id)
-        return len(found)
+        return found
+
+    def evict(self, segment_id: str) -> bool:
+        """Give a resident segment's slots free; False if it is pinned."""
+        if self._segments[segment_id].pins > 0:
+            return False
+        self._evict(segment_id)
+        return True
+
+    def owned(self, owner: str) -> list[str]:
+        """The ids of the owner's segments, the one not used for longest first."""
+        return [i for i, s in self._segments.items() if s.owner == owner and not s.doomed]
+
+    @property
+    def free(self) -> int:
+        """Slots that hold nothing."""
+        return self._free_count
 
     def resident(self, segment_id: str) -> bool:
         """Whether slots are held under this id, by any owner, doomed or not."""
@@ -122,7 +140,7 @@ class Arena:
         """Raise RuntimeError if a slot is lost, held twice, or out of range."""
         held = [self._free[: self._free_count], *(s.slots for s in self._segments.values())]
         slots = torch.cat(held).sort().values
-        if not torch.equal(slots, torch.arange(self.capacity, dtype=torch.int64)):
+        if not torch.equal(slots, torch.arange(self.capacity, dtype=torch.int32)):
             raise RuntimeError(f"arena of {self.capacity} slots does not add up: {self.stats()}")
 
     def _make_room(self, length: int) -> bool:
@@ -137,9 +155,14 @@ class Arena:
         if missing > 0:
             return False
         for segment_id in victims:
-            self._release(segment_id)
-        self.evictions += len(victims)
+            self._evict(segment_id)
         return True
+
+    def _evict(self, segment_id: str) -> None:
+        if self.on_evict is not None:
+            self.on_evict(segment_id, self._segments[segment_id])
+        self._release(segment_id)
+        self.evictions += 1
 
     def _release(self, segment_id: str) -> None:
         slots = self._segments.pop(segment_id).slots

@@ -20,7 +20,8 @@ from memory_engine.connector.model import (
 from memory_engine.connector.orphans import end_with_parent
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
-from memory_engine.connector.worker import WorkerSide
+from memory_engine.connector.tiers import Tiers
+from memory_engine.connector.worker import TierSizes, WorkerSide
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -36,7 +37,9 @@ class InferScaleConnector(KVConnectorBase_V1):
     """Injects stored KV of facts into requests and keeps KV of encode requests.
 
     Configured through `kv_connector_extra_config`: `arena_bytes`, the size of the arena
-    a rank; `end_with_parent`, whether the engine stops with the process that started it.
+    a rank; `host_bytes`, the size of the host memory behind it, a rank, 0 for none;
+    `store_dtype`, `auto` for the cache's or `fp8`; `end_with_parent`, whether the engine
+    stops with the process that started it.
     Requests speak to it through `kv_transfer_params` (see `params`).
     """
 
@@ -44,13 +47,10 @@ class InferScaleConnector(KVConnectorBase_V1):
         self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
     ) -> None:
         super().__init__(vllm_config, role, kv_cache_config)
-        refusal, slots = "", 0
+        refusal, sizes = "", TierSizes(0)
         try:
             require_supported(vllm_config, kv_cache_config)
-            budget = int(self._kv_transfer_config.get_from_extra_config("arena_bytes", 0))
-            slots = budget // kv_bytes_per_token(kv_cache_config)
-            if slots == 0:
-                raise UnsupportedError(f"an arena of {budget} bytes does not hold one token")
+            sizes = self._sizes(kv_cache_config)
         except UnsupportedError as error:
             refusal = str(error)
         if role == KVConnectorRole.SCHEDULER:
@@ -58,9 +58,21 @@ class InferScaleConnector(KVConnectorBase_V1):
             if self._kv_transfer_config.get_from_extra_config("end_with_parent", False):
                 end_with_parent()
             # A refused engine gets an arena that nothing enters.
-            self.scheduler = SchedulerSide(Arena(max(slots, 1)), block_size, refusal)
+            tiers = Tiers(Arena(max(sizes.device, 1)), Arena(sizes.host) if sizes.host else None)
+            self.scheduler = SchedulerSide(tiers, block_size, refusal)
         else:
-            self.worker = WorkerSide(slots, refusal)
+            self.worker = WorkerSide(sizes, refusal)
+
+    def _sizes(self, kv_cache_config: "KVCacheConfig") -> TierSizes:
+        option = self._kv_transfer_config.get_from_extra_config
+        store = str(option("store_dtype", "auto"))
+        if store not in ("auto", "fp8"):
+            raise UnsupportedError(f"store_dtype is {store!r}: use auto or fp8")
+        a_token = kv_bytes_per_token(kv_cache_config, fp8=store == "fp8")
+        budget = int(option("arena_bytes", 0))
+        if budget < a_token:
+            raise UnsupportedError(f"an arena of {budget} bytes does not hold one token")
+        return TierSizes(budget // a_token, int(option("host_bytes", 0)) // a_token, store == "fp8")
 
     @property
     def requires_kv_delivery(self) -> bool:

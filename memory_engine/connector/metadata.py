@@ -9,34 +9,46 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
+from memory_engine.connector.tiers import Move
+
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Tokens to copy between arena and pages; all tensors int64 of shape [tokens], CPU.
+    """Tokens to copy between the arena and the pages of one step.
 
-    `pages` are flat slots of the paged cache (block id * block size + offset),
-    `positions` the tokens' positions in their request.
+    `index` is int32 [3, tokens] on the CPU, one tensor so that it reaches the device in one
+    copy. Its rows: `arena` slots; `pages`, flat slots of the paged cache (block id * block
+    size + offset); `positions` of the tokens in their request.
     """
 
-    arena: torch.Tensor
-    pages: torch.Tensor
-    positions: torch.Tensor
+    index: torch.Tensor
+
+    @property
+    def arena(self) -> torch.Tensor:
+        return self.index[0]
+
+    @property
+    def pages(self) -> torch.Tensor:
+        return self.index[1]
+
+    @property
+    def positions(self) -> torch.Tensor:
+        return self.index[2]
 
     @staticmethod
     def join(parts: Sequence["Transfer"]) -> "Transfer | None":
         """All tokens of a step as one transfer; None if there are none."""
         if len(parts) < 2:
             return parts[0] if parts else None
-        return Transfer(
-            torch.cat([p.arena for p in parts]),
-            torch.cat([p.pages for p in parts]),
-            torch.cat([p.positions for p in parts]),
-        )
+        return Transfer(torch.cat([part.index for part in parts], dim=1))
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A prefill of one repeated token to check the model with; `pages` as in Transfer."""
+    """A prefill of one repeated token to check the model with.
+
+    `pages` and `positions` as in `Transfer`, int32 [tokens].
+    """
 
     request_id: str
     pages: torch.Tensor
@@ -45,11 +57,16 @@ class Probe:
 
 @dataclass(slots=True)
 class StepPlan(KVConnectorMetadata):
-    """The worker's orders for one step: load before the forward pass, save after it."""
+    """The worker's orders for one step, in the order of their execution.
+
+    Before the forward pass: `moves` between the tiers, in their order, then `load`. After
+    it: `save`, then `probes`.
+    """
 
     load: Transfer | None = None
     save: Transfer | None = None
     probes: tuple[Probe, ...] = ()
+    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

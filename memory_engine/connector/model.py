@@ -41,12 +41,13 @@ def require_supported(vllm_config: Any, kv_cache_config: Any) -> None:
         raise UnsupportedError("its keys and values differ in size")
 
 
-def kv_bytes_per_token(kv_cache_config: Any) -> int:
-    """Bytes of one token's keys and values over all layers of a rank."""
+def kv_bytes_per_token(kv_cache_config: Any, *, fp8: bool = False) -> int:
+    """Bytes of one token's keys and values over all layers of a rank, as they are stored."""
     group = kv_cache_config.kv_cache_groups[0]
     spec = group.kv_cache_spec
+    vectors = len(group.layer_names) * 2 * spec.num_kv_heads
     itemsize = torch.empty(0, dtype=spec.dtype).element_size()
-    return int(len(group.layer_names) * 2 * spec.num_kv_heads * spec.head_size * itemsize)
+    return int(vectors * (spec.head_size + 4 if fp8 else spec.head_size * itemsize))
 
 
 def find_ropes(layers: dict[str, Any], device: torch.device) -> dict[str, Rope | None]:

@@ -39,6 +39,27 @@ class PagedLayer:
         # [2, block_size, heads, head_dim] -> element of the page
         self._places: torch.Tensor | None = None
 
+    @property
+    def strides(self) -> tuple[int, int, int] | None:
+        """Elements from K to V, from token to token and from head to head within a page.
+
+        None where that does not describe the page, or dimensions do not lie side by side.
+        """
+        assert self._places is not None, "learn the layout first"
+        at = self._offsets()
+        counts = [torch.arange(size, device=at.device) for size in at.shape]
+        steps = [
+            int(at.movedim(axis, 0)[1].flatten()[0]) if at.shape[axis] > 1 else 0
+            for axis in range(4)
+        ]
+        grids = torch.meshgrid(*counts, indexing="ij")
+        described = torch.zeros_like(at)
+        for step, grid in zip(steps, grids, strict=True):
+            described += step * grid
+        if steps[3] != 1 or not torch.equal(at, described):
+            return None
+        return steps[0], steps[1], steps[2]
+
     def write(self, keys: torch.Tensor, values: torch.Tensor, slots: torch.Tensor) -> None:
         """Store keys and values [tokens, heads, head_dim] at flat page slots [tokens]."""
         self._layer.impl.do_kv_cache_update(self._layer, keys, values, self.cache, slots)
@@ -61,6 +82,20 @@ class PagedLayer:
         self._places = self._search() if known is None else known._places
         self._verify()
 
+    def spare_slots(self) -> torch.Tensor:
+        """Flat slots, int64 [block_size], of a page that no request holds before the first."""
+        start = self._spare_block * self.block_size
+        return torch.arange(start, start + self.block_size, device=self.cache.device)
+
+    def clear_spare(self) -> None:
+        """Leave the spare page as it was."""
+        self.cache[self._spare_block].zero_()
+
+    @property
+    def _spare_block(self) -> int:
+        # Block 0 is vLLM's null block; at registration no request holds any other.
+        return self.cache.shape[0] - 1
+
     def same_layout(self, other: "PagedLayer") -> bool:
         """Whether the two layers store their pages alike."""
         return (
@@ -70,8 +105,17 @@ class PagedLayer:
             and type(self._layer.impl) is type(other._layer.impl)
         )
 
+    def _offsets(self) -> torch.Tensor:
+        """Where each element lies from the start of its page in memory: as `_places`."""
+        assert self._places is not None
+        rest, offsets = self._places, torch.zeros_like(self._places)
+        for size, stride in zip(self.cache.shape[:0:-1], self.cache.stride()[:0:-1], strict=True):
+            offsets += rest % size * stride
+            rest = rest // size
+        return offsets
+
     def _search(self) -> torch.Tensor:
-        block, slots = self._spare_block()
+        block, slots = self._spare_block, self.spare_slots()
         shape = (2, self.block_size, self.num_heads, self.head_dim)
         device = self.cache.device
         numbers = torch.arange(self.cache[0].numel(), device=device).reshape(shape)
@@ -86,23 +130,17 @@ class PagedLayer:
                 raise LayoutError("the cache update leaves parts of a page unwritten")
             found += page * power
             power *= _BASE
-        self.cache[block].zero_()
+        self.clear_spare()
         places = torch.empty_like(found)
         places[found] = torch.arange(found.numel(), device=device)
         return places.reshape(shape)
 
     def _verify(self) -> None:
-        block, slots = self._spare_block()
+        slots = self.spare_slots()
         shape = (self.block_size, self.num_heads, self.head_dim)
         generator = torch.Generator().manual_seed(0)
         kv = torch.randn((2, *shape), generator=generator).to(self.cache.device, self.cache.dtype)
         self.write(kv[0], kv[1], slots)
         if not torch.equal(self.read(slots), kv.transpose(0, 1)):
             raise LayoutError("what is written to the paged cache is not read back")
-        self.cache[block].zero_()
-
-    def _spare_block(self) -> tuple[int, torch.Tensor]:
-        # Block 0 is vLLM's null block; at registration no request holds any other.
-        block = self.cache.shape[0] - 1
-        start = block * self.block_size
-        return block, torch.arange(start, start + self.block_size, device=self.cache.device)
+        self.clear_spare()

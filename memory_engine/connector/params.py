@@ -4,6 +4,7 @@
     {"op": "encode", "owner": "u1", "segments": "<id>:<start>:<length> ..."}
     {"op": "drop",   "owner": "u1", "segments": "<id> ..." or null for all}
     {"op": "probe",  "owner": "u1", "segments": as for inject, or null}
+    {"op": "demote" or "prefetch", "owner": "u1"}
     {"op": "stats"}
 
 `start` and `length` are token positions in the request's own prompt. Segments are one
@@ -23,6 +24,8 @@ class Op(StrEnum):
     INJECT = "inject"
     ENCODE = "encode"
     DROP = "drop"
+    DEMOTE = "demote"
+    PREFETCH = "prefetch"
     PROBE = "probe"
     STATS = "stats"
 
@@ -64,6 +67,8 @@ def parse(raw: object, prompt_tokens: int) -> Params:
     segments = raw.get("segments")
     if op is Op.DROP:
         return Params(op, owner, drop=_ids(segments))
+    if op in (Op.DEMOTE, Op.PREFETCH):
+        return Params(op, owner)
     return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is not Op.ENCODE))
 
 

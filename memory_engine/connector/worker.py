@@ -1,41 +1,46 @@
-"""The worker's side: the arena's tensor, and the copies the scheduler side ordered."""
+"""The worker's side: the tiers' memory, and the copies the scheduler side ordered."""
 
-import math
-from collections.abc import Iterator
-from functools import partial
+import logging
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from memory_engine.connector.metadata import Probe, StepPlan, Transfer, Verdict, WorkerReport
+from memory_engine.connector.copies import Copies, TorchCopies
+from memory_engine.connector.fused import FusedCopies, NotFusedError, require_agreement
+from memory_engine.connector.metadata import Probe, StepPlan, Verdict, WorkerReport
 from memory_engine.connector.model import UnsupportedError, find_ropes
 from memory_engine.connector.pages import LayoutError, PagedLayer
 from memory_engine.connector.probe import judge
 from memory_engine.connector.rope import Rope
+from memory_engine.connector.store import FP8, Store
+from memory_engine.connector.tiers import Direction, Move
 
-# Tokens gathered and rotated at a time. On a GPU it bounds the fp32 scratch (8B: 256 KiB a
-# token); on a CPU a chunk has to stay in the cache (SmolLM2: 46 KiB a token).
-_CHUNK_GPU, _CHUNK_CPU = 4096, 32
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TierSizes:
+    """Slots on the device and in host memory, and whether KV is stored in FP8."""
+
+    device: int
+    host: int = 0
+    fp8: bool = False
 
 
 class WorkerSide:
-    """Copies KV between one rank's paged cache and its arena.
+    """Copies KV between one rank's paged cache and its stores.
 
-    The arena is [slots, layers, 2, kv_heads, head_dim] in the cache's dtype, keys
-    unrotated. All work is queued on the current stream; nothing waits for the device.
+    All work is queued on the current stream; nothing waits for the device.
     """
 
-    def __init__(self, slots: int, refusal: str = "") -> None:
-        self._slots = slots
+    def __init__(self, sizes: TierSizes, refusal: str = "") -> None:
+        self._sizes = sizes
         self._refusal = refusal
-        self._layers: list[PagedLayer] = []
-        self._ropes: list[tuple[Rope, list[int]]] = []
-        self._arena = torch.empty(0)
-        self._scratch = torch.empty(0)
         self._verdicts: dict[str, Verdict] = {}
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
-        """Learn the caches' layout and the layers' RoPE, and allocate the arena.
+        """Learn the caches' layout and the layers' RoPE, and allocate the stores.
 
         What cannot be served is kept as a refusal, told to whoever sends a probe.
         """
@@ -47,28 +52,16 @@ class WorkerSide:
             self._refusal = str(error)
 
     def load(self, plan: StepPlan) -> None:
-        """Inject: gather from the arena, rotate for the serving positions, write the pages."""
-        if plan.load is None:
-            return
-        arena, pages, positions = self._on_device(plan.load)
-        keys, values = self._by_layer(arena.numel())
-        for part in self._chunks(arena.numel()):
-            kv = self._arena.index_select(0, arena[part])
-            turned = kv[:, :, 0].to(torch.float32)
-            for rope, rows in self._ropes:
-                self._turn(rope.rotate, turned, rows, positions[part])
-            keys[:, part] = turned.transpose(0, 1)
-            values[:, part] = kv[:, :, 1].transpose(0, 1)
-        for layer, key, value in zip(self._layers, keys, values, strict=True):
-            layer.write(key, value, pages)
+        """Move between the tiers, then inject. Before the forward pass."""
+        for move in plan.moves:
+            self._move(move)
+        if plan.load is not None:
+            self._copies.load(self._device, self._on_device(plan.load.index))
 
     def save(self, plan: StepPlan) -> None:
-        """Encode: read the pages, undo the rotation, store in the arena. After the forward."""
+        """Encode, then look at what is probed. After the forward pass."""
         if plan.save is not None:
-            arena, pages, positions = self._on_device(plan.save)
-            for part in self._chunks(arena.numel()):
-                kv = self._read(pages[part], positions[part])
-                self._arena.index_copy_(0, arena[part], kv.to(self._arena.dtype))
+            self._copies.save(self._device, self._on_device(plan.save.index))
         for probe in plan.probes:
             self._verdicts[probe.request_id] = self._probe(probe)
 
@@ -80,7 +73,6 @@ class WorkerSide:
         return WorkerReport(verdicts)
 
     def _register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
-        device = next(iter(caches.values())).device
         learnt: list[PagedLayer] = []
         for name, cache in caches.items():
             if not hasattr(getattr(layers[name], "impl", None), "do_kv_cache_update"):
@@ -91,50 +83,47 @@ class WorkerSide:
         shapes = {(layer.num_heads, layer.head_dim, layer.cache.dtype) for layer in learnt}
         if len(shapes) != 1:
             raise UnsupportedError(f"its layers differ in heads, size or dtype: {shapes}")
-        heads, head_dim, dtype = shapes.pop()
+        heads, head_dim, self._dtype = shapes.pop()
         by_rope: dict[int, tuple[Rope, list[int]]] = {}
-        for row, rope in enumerate(find_ropes(layers, device).values()):
+        gpu = learnt[0].cache.device
+        for row, rope in enumerate(find_ropes(layers, gpu).values()):
             if rope is not None:
                 by_rope.setdefault(id(rope), (rope, []))[1].append(row)
-        self._layers, self._ropes = learnt, list(by_rope.values())
-        shape = (self._slots, len(learnt), 2, heads, head_dim)
-        self._arena = torch.zeros(shape, dtype=dtype, device=device)
-        self._scratch = self._arena.new_empty(0)
+        stored = FP8 if self._sizes.fp8 else self._dtype
+        shape = (len(learnt), heads, head_dim)
+        self._device = Store(self._sizes.device, shape, stored, gpu)
+        self._host = Store(
+            self._sizes.host, shape, stored, torch.device("cpu"), pin=gpu.type == "cuda"
+        )
+        self._plain = TorchCopies(learnt, list(by_rope.values()))
+        self._copies = self._fastest(learnt, list(by_rope.values()))
 
-    def _by_layer(self, tokens: int) -> torch.Tensor:
-        """Scratch [2, layers, tokens, heads, head_dim]; kept, because fresh pages cost more."""
-        shape = (2, len(self._layers), tokens, *self._arena.shape[3:])
-        if self._scratch.numel() < math.prod(shape):
-            self._scratch = self._arena.new_empty(math.prod(shape))
-        return self._scratch[: math.prod(shape)].view(shape)
+    def _fastest(self, layers: list[PagedLayer], ropes: list[tuple[Rope, list[int]]]) -> Copies:
+        try:
+            fused = FusedCopies(layers, ropes)
+            require_agreement(fused, self._plain, layers, self._device)
+        except NotFusedError as error:
+            if layers[0].cache.device.type == "cuda":
+                _log.warning("KV is injected layer by layer, which is slower: %s.", error)
+            return self._plain
+        return fused
 
-    def _on_device(self, transfer: Transfer) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        move = partial(torch.Tensor.to, device=self._arena.device, non_blocking=True)
-        return move(transfer.arena), move(transfer.pages), move(transfer.positions)
-
-    def _chunks(self, tokens: int) -> Iterator[slice]:
-        size = _CHUNK_CPU if self._arena.device.type == "cpu" else _CHUNK_GPU
-        return (slice(start, start + size) for start in range(0, tokens, size))
-
-    def _read(self, pages: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """Unrotated KV from the pages: fp32 [tokens, layers, 2, heads, head_dim]."""
-        kv = torch.stack([layer.read(pages) for layer in self._layers], dim=1).float()
-        for rope, rows in self._ropes:
-            self._turn(rope.unrotate, kv[:, :, 0], rows, positions)
-        return kv
-
-    def _turn(
-        self, turn: Any, keys: torch.Tensor, rows: list[int], positions: torch.Tensor
-    ) -> None:
-        """Apply `turn` in place to the layers `rows` of keys [tokens, layers, ...]."""
-        if len(rows) == len(self._layers):
-            turn(keys, positions)
+    def _move(self, move: Move) -> None:
+        device, host = self._on_device(move.device), self._on_device(move.host)
+        if move.direction is Direction.PROMOTE:
+            self._copies.move(self._host, host, self._device, device)
         else:
-            keys[:, rows] = turn(keys[:, rows], positions)
+            self._copies.move(self._device, device, self._host, host)
+
+    def _on_device(self, index: torch.Tensor) -> torch.Tensor:
+        target = self._device.data.device
+        if target.type == "cuda":
+            index = index.pin_memory()
+        return index.to(target, non_blocking=True)
 
     def _probe(self, probe: Probe) -> Verdict:
         if self._refusal:
             return Verdict(self._refusal)
-        device = self._arena.device
-        kv = self._read(probe.pages.to(device), probe.positions.to(device))
-        return judge(kv, self._arena.dtype)
+        device = self._device.data.device
+        pages, positions = probe.pages.to(device).long(), probe.positions.to(device).long()
+        return judge(self._plain.read(pages, positions), self._dtype)

@@ -31,11 +31,20 @@ class EngineInfo:
 
 @dataclass(frozen=True, slots=True)
 class ArenaStats:
-    """What the arena holds now. `tokens_used` of `EngineInfo.arena_tokens`."""
+    """What the arena holds now, on the device and in host memory behind it.
+
+    `tokens_used` of `EngineInfo.arena_tokens`. `evictions` from the device, and `promotions`
+    and `demotions` between the tiers, are segments since the start.
+    """
 
     segments: int
     tokens_used: int
     pinned_segments: int
+    host_segments: int = 0
+    host_tokens_used: int = 0
+    evictions: int = 0
+    promotions: int = 0
+    demotions: int = 0
 
 
 class Engine(ABC):
@@ -69,6 +78,17 @@ class Engine(ABC):
     @abstractmethod
     async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
         """Forget these segments of `owner`, or all of them; return how many were resident."""
+
+    @abstractmethod
+    async def demote(self, owner: str) -> int:
+        """Take the owner's segments off the device, to host memory as far as there is room.
+
+        Returns how many. For who will not ask soon, and for measuring.
+        """
+
+    @abstractmethod
+    async def prefetch(self, owner: str) -> int:
+        """Bring the owner's segments back to the device where there is room; how many."""
 
     @abstractmethod
     async def arena(self) -> ArenaStats:

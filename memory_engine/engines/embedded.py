@@ -18,7 +18,8 @@ from memory_engine.types import Chunk, Mode, Prompt, Sampling, Usage
 class EmbeddedEngine(Engine):
     """One vLLM engine, started and stopped with this object.
 
-    model: a local folder or a hub id. arena_bytes: KV kept for facts; kv_cache_bytes:
+    model: a local folder or a hub id. arena_bytes: KV kept for facts on the device, and
+    host_bytes in host memory behind it; store_dtype: `auto` or `fp8`. kv_cache_bytes:
     vLLM's paged cache, None to let vLLM size it. Other keyword arguments go to vLLM's
     `AsyncEngineArgs` as they are.
     """
@@ -28,6 +29,8 @@ class EmbeddedEngine(Engine):
         model: str | Path,
         *,
         arena_bytes: int,
+        host_bytes: int = 0,
+        store_dtype: str = "auto",
         kv_cache_bytes: int | None = None,
         max_model_len: int | None = None,
         dtype: str = "auto",
@@ -35,6 +38,7 @@ class EmbeddedEngine(Engine):
     ) -> None:
         self._model = str(model)
         self._arena_bytes = arena_bytes
+        self._store = {"host_bytes": host_bytes, "store_dtype": store_dtype}
         self._kv_cache_bytes = kv_cache_bytes
         self._max_model_len = max_model_len
         self._dtype = dtype
@@ -49,7 +53,7 @@ class EmbeddedEngine(Engine):
         self._llm = await asyncio.to_thread(
             launch,
             self._model,
-            arena_bytes=self._arena_bytes,
+            connector={"arena_bytes": self._arena_bytes, **self._store},
             kv_cache_bytes=self._kv_cache_bytes,
             max_model_len=self._max_model_len,
             dtype=self._dtype,
@@ -95,11 +99,16 @@ class EmbeddedEngine(Engine):
 
     async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
         account = await self._account(wire.drop_params(owner, segment_ids))
-        return int(account["dropped"])
+        return int(account["count"])
+
+    async def demote(self, owner: str) -> int:
+        return int((await self._account(wire.demote_params(owner)))["count"])
+
+    async def prefetch(self, owner: str) -> int:
+        return int((await self._account(wire.prefetch_params(owner)))["count"])
 
     async def arena(self) -> ArenaStats:
-        stats = (await self._account(wire.stats_params()))["arena"]
-        return ArenaStats(stats["segments"], stats["tokens_used"], stats["pinned_segments"])
+        return wire.arena_stats((await self._account(wire.stats_params()))["arena"])
 
     async def aclose(self) -> None:
         llm, self._llm = self._llm, None

@@ -84,6 +84,14 @@ class FakeEngine(Engine):
             del held[segment_id]
         return len(gone)
 
+    async def demote(self, owner: str) -> int:
+        self._require_running()
+        return 0
+
+    async def prefetch(self, owner: str) -> int:
+        self._require_running()
+        return 0
+
     async def arena(self) -> ArenaStats:
         sizes = [n for held in self._resident.values() for n in held.values()]
         return ArenaStats(len(sizes), sum(sizes), 0)

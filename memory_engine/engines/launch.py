@@ -12,13 +12,15 @@ from memory_engine.engines.memory_budget import gpu_utilization, require_room
 def launch(
     model: str,
     *,
-    arena_bytes: int,
+    connector: dict[str, Any],
     kv_cache_bytes: int | None,
     max_model_len: int | None,
     dtype: str,
     **engine_args: Any,
 ) -> Any:
     """An `AsyncLLM` that serves. Blocks until the model is loaded.
+
+    connector: the InferScale connector's configuration, at least `arena_bytes`.
 
     Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
     """
@@ -27,12 +29,15 @@ def launch(
     from vllm.platforms import current_platform
     from vllm.v1.engine.async_llm import AsyncLLM
 
+    arena_bytes = int(connector["arena_bytes"])
+    on_host = int(connector.get("host_bytes", 0))
     options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
     if current_platform.is_cpu():
-        require_room(arena_bytes + (kv_cache_bytes or 0))
+        require_room(arena_bytes + on_host + (kv_cache_bytes or 0))
         # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
         options["enforce_eager"] = True
     else:
+        require_room(on_host)
         # Prefills as short as those of KV mode are bound by launches, which a graph
         # of the whole step saves; vLLM falls back by itself where it cannot capture one.
         options["compilation_config"] = {"cudagraph_mode": "FULL"}
@@ -47,7 +52,7 @@ def launch(
             kv_connector="InferScaleConnector",
             kv_connector_module_path="memory_engine.connector",
             kv_role="kv_both",
-            kv_connector_extra_config={"arena_bytes": arena_bytes, "end_with_parent": True},
+            kv_connector_extra_config={"end_with_parent": True} | connector,
         ),
         **(options | engine_args),
     )

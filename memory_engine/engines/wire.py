@@ -6,8 +6,9 @@ block can never serve a text request, another owner, or a fact that was encoded 
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from memory_engine.engines.base import ArenaStats
 from memory_engine.types import Mode, Prompt, Span
 
 KEY = "inferscale"
@@ -29,6 +30,16 @@ def drop_params(owner: str, segment_ids: Sequence[str] | None) -> dict[str, obje
     return {KEY: {"op": "drop", "owner": owner, "segments": segments}}
 
 
+def demote_params(owner: str) -> dict[str, object]:
+    """Ask for the owner's segments to be taken to host memory."""
+    return {KEY: {"op": "demote", "owner": owner}}
+
+
+def prefetch_params(owner: str) -> dict[str, object]:
+    """Ask for the owner's segments to be brought back from host memory."""
+    return {KEY: {"op": "prefetch", "owner": owner}}
+
+
 def probe_params(owner: str = "", spans: Sequence[Span] = ()) -> dict[str, object]:
     """Ask for the model to be checked on this request's KV, with `spans` injected first."""
     segments = _segments(spans) or None
@@ -38,6 +49,20 @@ def probe_params(owner: str = "", spans: Sequence[Span] = ()) -> dict[str, objec
 def stats_params() -> dict[str, object]:
     """Ask for the arena's counts."""
     return {KEY: {"op": "stats"}}
+
+
+def arena_stats(counts: Mapping[str, int]) -> ArenaStats:
+    """An account's counts."""
+    return ArenaStats(
+        segments=counts["segments"],
+        tokens_used=counts["tokens_used"],
+        pinned_segments=counts["pinned_segments"],
+        host_segments=counts.get("host_segments", 0),
+        host_tokens_used=counts.get("host_tokens_used", 0),
+        evictions=counts["evictions"],
+        promotions=counts["promotions"],
+        demotions=counts["demotions"],
+    )
 
 
 def prompt_salt(prompt: Prompt, mode: Mode, extra: str = "") -> str:

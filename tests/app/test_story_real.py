@@ -41,6 +41,12 @@ class Kept(Engine):
     async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
         return await self._engine.drop(owner, segment_ids)
 
+    async def demote(self, owner: str) -> int:
+        return await self._engine.demote(owner)
+
+    async def prefetch(self, owner: str) -> int:
+        return await self._engine.prefetch(owner)
+
     async def arena(self) -> ArenaStats:
         return await self._engine.arena()
 

@@ -7,12 +7,13 @@ from memory_engine.connector.arena import Arena
 from memory_engine.connector.metadata import Verdict, WorkerReport
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.tiers import Tiers
 
 PROMPT = 20
 
 
 def opened(capacity: int = 40) -> SchedulerSide:
-    side = SchedulerSide(Arena(capacity), block_size=4)
+    side = SchedulerSide(Tiers(Arena(capacity)), block_size=4)
     side.report(WorkerReport({"probe": Verdict()}))
     return side
 
@@ -22,6 +23,8 @@ def encode(side: SchedulerSide, segments: str, owner: str = "anna", tokens: int 
     side.arrived("encode", raw, tokens)
     side.plan_step({"encode": (0, tokens, list(range(5)))})
     side.finished("encode")
+    # The step after it: what was saved is there, and no longer pinned.
+    side.plan_step({})
 
 
 def inject(side: SchedulerSide, segments: str, request: str = "r", owner: str = "anna") -> None:
@@ -202,14 +205,14 @@ def test_a_dropped_segment_is_not_injected() -> None:
     side = opened()
     encode(side, "a:0:3 b:3:2")
     side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
-    assert account(side, "d")["dropped"] == 1
+    assert account(side, "d")["count"] == 1
     inject(side, "a:0:3")
     assert side.lookup("r", PROMPT, 0) == 0
     side.check_integrity()
 
 
 def test_nothing_is_injected_or_encoded_before_a_probe_has_passed() -> None:
-    side = SchedulerSide(Arena(40), block_size=4)
+    side = SchedulerSide(Tiers(Arena(40)), block_size=4)
     side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:3"}, PROMPT)
     assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
     assert "probe" in str(account(side, "e")["error"])
@@ -252,11 +255,12 @@ def test_the_worst_rank_decides_a_verdict() -> None:
     assert merged == Verdict("no", {"rope_keys": 0.3})
 
 
-def test_positions_are_int64() -> None:
+def test_a_transfer_is_one_tensor_of_32_bit_integers() -> None:
     side = opened()
     encode(side, "a:0:3")
     inject(side, "a:0:3")
     side.admitted("r", side.lookup("r", PROMPT, 0))
     load = side.plan_step({"r": (3, 9, [0])}).load
     assert load is not None
-    assert load.positions.dtype == load.pages.dtype == load.arena.dtype == torch.int64
+    assert load.index.dtype == torch.int32
+    assert load.index.shape == (3, 3)

@@ -1,0 +1,168 @@
+"""Device memory and host memory behind it: which segments are where, and the moves between.
+
+    allocate -> device --evicted--> host --evicted--> gone
+                       <-promoted--
+
+A segment's KV never changes, so one that was promoted keeps its place in host memory, and
+is evicted from the device without a copy. Pins hold a segment on the device. All of it is
+plain Python over integers; the worker executes the moves, in their order, at the start of
+the step they are planned for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import torch
+
+from memory_engine.connector.arena import Arena, Segment
+
+
+class Direction(StrEnum):
+    """Where a move takes KV to."""
+
+    DEMOTE = "device to host"
+    PROMOTE = "host to device"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Copy the KV of tokens between the tiers: slots of each, int32 [tokens], CPU."""
+
+    direction: Direction
+    device: torch.Tensor
+    host: torch.Tensor
+
+
+class Tiers:
+    """An arena on the device and, where there is one, an arena in host memory behind it.
+
+    Not thread-safe: the scheduler owns it. Another owner's segment counts as absent.
+    """
+
+    def __init__(self, device: Arena, host: Arena | None = None) -> None:
+        self._device = device
+        self._host = host
+        self._moves: list[Move] = []
+        self.promotions = 0
+        self.demotions = 0
+        device.on_evict = self._demote
+
+    def find(self, owner: str, segment_id: str) -> bool:
+        """Whether the segment is at hand, on either tier; does not count as a use."""
+        return self._device.find(owner, segment_id) is not None or (
+            self._host is not None and self._host.find(owner, segment_id) is not None
+        )
+
+    def taken(self, segment_id: str) -> bool:
+        """Whether the id is held by anyone, dropped while pinned or not."""
+        return self._device.resident(segment_id) or (
+            self._host is not None and self._host.resident(segment_id)
+        )
+
+    def pin(self, owner: str, segment_id: str) -> bool:
+        """Keep the segment on the device until `unpin`, after promoting it if need be.
+
+        False if it is not at hand, or the device has no room that is not pinned.
+        """
+        if self._device.find(owner, segment_id) is None and not self._promote(owner, segment_id):
+            return False
+        self._device.pin(segment_id)
+        self._device.touch(segment_id)
+        return True
+
+    def unpin(self, segment_id: str) -> None:
+        """Undo one `pin`."""
+        self._device.unpin(segment_id)
+
+    def slots(self, segment_id: str) -> torch.Tensor:
+        """Device slots of a segment the caller has pinned: int32 [length]."""
+        return self._device.slots(segment_id)
+
+    def touch(self, owner: str, segment_id: str) -> None:
+        """Count a use, on the tier where the segment is."""
+        for tier in filter(None, (self._device, self._host)):
+            if tier.find(owner, segment_id) is not None:
+                tier.touch(segment_id)
+                return
+
+    def allocate(self, owner: str, segment_id: str, length: int) -> torch.Tensor | None:
+        """Device slots for a new segment, pinned; None if there is no room. int32 [length].
+
+        The caller unpins it when its KV is there: until then nothing may read it.
+        """
+        assert not self.taken(segment_id), f"segment {segment_id} is resident already"
+        segment = self._device.allocate(owner, segment_id, length)
+        if segment is None:
+            return None
+        self._device.pin(segment_id)
+        return segment.slots
+
+    def drop(self, owner: str, segment_ids: Iterable[str] | None = None) -> int:
+        """Forget these segments of `owner`, or all, on both tiers; how many there were."""
+        wanted = None if segment_ids is None else list(segment_ids)
+        gone = set(self._device.drop(owner, wanted))
+        if self._host is not None:
+            gone |= set(self._host.drop(owner, wanted))
+        return len(gone)
+
+    def demote(self, owner: str) -> int:
+        """Take the owner's segments that nobody has pinned off the device; how many there were.
+
+        They stay in host memory as far as there is room.
+        """
+        return sum(self._device.evict(segment_id) for segment_id in self._device.owned(owner))
+
+    def prefetch(self, owner: str) -> int:
+        """Promote the owner's segments that only host memory holds, as far as there is room.
+
+        Nothing is evicted for it. Returns how many were promoted.
+        """
+        count = 0
+        for segment_id in [] if self._host is None else self._host.owned(owner):
+            held = self._host.find(owner, segment_id) if self._host is not None else None
+            if held is None or self._device.free < held.length:
+                continue
+            if self._device.find(owner, segment_id) is None:
+                count += self._promote(owner, segment_id)
+        return count
+
+    def take_moves(self) -> tuple[Move, ...]:
+        """The moves planned since the last call, for the worker to execute in this order."""
+        moves, self._moves = tuple(self._moves), []
+        return moves
+
+    def stats(self) -> dict[str, int]:
+        """The device arena's counts; the host's with the prefix `host_`; the moves."""
+        stats = self._device.stats()
+        if self._host is not None:
+            stats |= {f"host_{name}": count for name, count in self._host.stats().items()}
+        return stats | {"promotions": self.promotions, "demotions": self.demotions}
+
+    def check_integrity(self) -> None:
+        """Raise RuntimeError if slots of a tier do not add up."""
+        for tier in filter(None, (self._device, self._host)):
+            tier.check_integrity()
+
+    def _promote(self, owner: str, segment_id: str) -> bool:
+        held = None if self._host is None else self._host.find(owner, segment_id)
+        if held is None or self._host is None or self._device.resident(segment_id):
+            return False
+        # Making room on the device may demote into the host tier, and evict there.
+        self._host.pin(segment_id)
+        segment = self._device.allocate(owner, segment_id, held.length)
+        self._host.touch(segment_id)
+        self._host.unpin(segment_id)
+        if segment is None:
+            return False
+        self._moves.append(Move(Direction.PROMOTE, segment.slots, held.slots))
+        self.promotions += 1
+        return True
+
+    def _demote(self, segment_id: str, evicted: Segment) -> None:
+        if self._host is None or self._host.resident(segment_id):
+            return
+        held = self._host.allocate(evicted.owner, segment_id, evicted.length)
+        if held is not None:
+            self._moves.append(Move(Direction.DEMOTE, evicted.slots, held.slots))
+            self.demotions += 1

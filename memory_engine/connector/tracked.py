@@ -1,0 +1,52 @@
+"""What is known of a live request that has parameters for the connector, and its account."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_engine.connector.metadata import Verdict
+from memory_engine.connector.params import Op, Params
+
+
+@dataclass(slots=True)
+class Tracked:
+    """One request. Fields of injection are set anew by every lookup."""
+
+    params: Params
+    error: str = ""
+    pinned: list[str] = field(default_factory=list)
+    # Tokens [start, end) to load in the coming step, and what was loaded at admission.
+    load: tuple[int, int] | None = None
+    local: int = 0
+    injected: int = 0
+    missing: list[str] = field(default_factory=list)
+    # Spans of an encode request in order; the first `looked_at` have been dealt with.
+    looked_at: int = 0
+    saved: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    # How many segments a drop, demote or prefetch was about.
+    count: int = 0
+    probed: bool = False
+    verdict: Verdict | None = None
+
+    def account(self, refusal: str, arena: dict[str, int]) -> dict[str, Any]:
+        """What happened, for the caller of the finished request.
+
+        refusal: why the model is not served, "" if it is or may be. arena: its counts.
+        """
+        params = self.params
+        account: dict[str, Any] = {"op": str(params.op)}
+        if self.error:
+            return account | {"error": self.error}
+        if params.op is Op.INJECT:
+            planned = params.spans[-1].end - params.spans[0].start
+            account |= {"planned": planned, "injected": self.injected}
+            account |= {"cached": self.local, "missing": self.missing}
+        elif params.op is Op.ENCODE:
+            account |= {"saved": self.saved, "rejected": self.rejected}
+        elif params.op is Op.PROBE:
+            verdict = self.verdict or Verdict("the probe did not run")
+            account |= {"reason": verdict.reason or refusal, "errors": verdict.errors}
+            account["injected"] = self.injected
+        else:
+            account["count"] = self.count
+        return account | {"arena": arena}
