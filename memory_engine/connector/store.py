@@ -1,5 +1,6 @@
 """The memory of one tier on one rank: keys and values of segments, keys unrotated."""
 
+import weakref
 from typing import Any
 
 import torch
@@ -68,6 +69,10 @@ class Store:
 def _page_lock(tensor: torch.Tensor) -> None:
     # torch's own pinned allocator rounds sizes up to a power of two.
     runtime: Any = torch.cuda.cudart()  # type: ignore[no-untyped-call]
-    status = runtime.cudaHostRegister(tensor.data_ptr(), tensor.numel() * tensor.element_size(), 0)
+    address, size = tensor.data_ptr(), tensor.numel() * tensor.element_size()
+    if size == 0:
+        return
+    status = runtime.cudaHostRegister(address, size, 0)
     if int(status) != 0:
-        raise RuntimeError(f"the host tier's memory cannot be page-locked: CUDA error {status}")
+        raise RuntimeError(f"{size >> 20} MiB of host memory cannot be page-locked: {status}")
+    weakref.finalize(tensor.untyped_storage(), runtime.cudaHostUnregister, address)
