@@ -7,7 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.int32]
 
 
 @dataclass(slots=True)
@@ -20,13 +23,13 @@ class Segment:
     """
 
     owner: str
-    slots: torch.Tensor
+    slots: Slots
     pins: int = 0
     doomed: bool = False
 
     @property
     def length(self) -> int:
-        return self.slots.numel()
+        return self.slots.size
 
 
 class Arena:
@@ -43,7 +46,7 @@ class Arena:
         self.evictions = 0
         # Told of every segment before its slots are given away; not of dropped ones.
         self.on_evict: Callable[[str, Segment], None] | None = None
-        self._free = torch.arange(capacity - 1, -1, -1, dtype=torch.int32)
+        self._free = np.arange(capacity - 1, -1, -1, dtype=np.int32)
         self._free_count = capacity
         # Least recently used first.
         self._segments: OrderedDict[str, Segment] = OrderedDict()
@@ -69,12 +72,12 @@ class Arena:
         if not self._make_room(length):
             return None
         self._free_count -= length
-        slots = self._free[self._free_count : self._free_count + length].clone()
+        slots = self._free[self._free_count : self._free_count + length].copy()
         segment = Segment(owner, slots)
         self._segments[segment_id] = segment
         return segment
 
-    def slots(self, segment_id: str) -> torch.Tensor:
+    def slots(self, segment_id: str) -> Slots:
         """Slots of a segment the caller has pinned, dropped meanwhile or not: int32 [length]."""
         segment = self._segments[segment_id]
         assert segment.pins > 0, f"segment {segment_id} is not pinned"
@@ -139,8 +142,8 @@ class Arena:
     def check_integrity(self) -> None:
         """Raise RuntimeError if a slot is lost, held twice, or out of range."""
         held = [self._free[: self._free_count], *(s.slots for s in self._segments.values())]
-        slots = torch.cat(held).sort().values
-        if not torch.equal(slots, torch.arange(self.capacity, dtype=torch.int32)):
+        slots = np.sort(np.concatenate(held))
+        if not np.array_equal(slots, np.arange(self.capacity)):
             raise RuntimeError(f"arena of {self.capacity} slots does not add up: {self.stats()}")
 
     def _make_room(self, length: int) -> bool:
@@ -166,5 +169,5 @@ class Arena:
 
     def _release(self, segment_id: str) -> None:
         slots = self._segments.pop(segment_id).slots
-        self._free[self._free_count : self._free_count + slots.numel()] = slots
-        self._free_count += slots.numel()
+        self._free[self._free_count : self._free_count + slots.size] = slots
+        self._free_count += slots.size

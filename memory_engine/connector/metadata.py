@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import torch
+import numpy as np
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorMetadata,
     KVConnectorWorkerMetadata,
 )
 
+from memory_engine.connector.arena import Slots
 from memory_engine.connector.tiers import Move
 
 
@@ -16,31 +17,34 @@ from memory_engine.connector.tiers import Move
 class Transfer:
     """Tokens to copy between the arena and the pages of one step.
 
-    `index` is int32 [3, tokens] on the CPU, one tensor so that it reaches the device in one
+    `index` is int32 [3, tokens], one array so that it reaches the device in one
     copy. Its rows: `arena` slots; `pages`, flat slots of the paged cache (block id * block
     size + offset); `positions` of the tokens in their request.
     """
 
-    index: torch.Tensor
+    index: Slots
 
     @property
-    def arena(self) -> torch.Tensor:
-        return self.index[0]
+    def arena(self) -> Slots:
+        row: Slots = self.index[0]
+        return row
 
     @property
-    def pages(self) -> torch.Tensor:
-        return self.index[1]
+    def pages(self) -> Slots:
+        row: Slots = self.index[1]
+        return row
 
     @property
-    def positions(self) -> torch.Tensor:
-        return self.index[2]
+    def positions(self) -> Slots:
+        row: Slots = self.index[2]
+        return row
 
     @staticmethod
     def join(parts: Sequence["Transfer"]) -> "Transfer | None":
         """All tokens of a step as one transfer; None if there are none."""
         if len(parts) < 2:
             return parts[0] if parts else None
-        return Transfer(torch.cat([part.index for part in parts], dim=1))
+        return Transfer(np.concatenate([part.index for part in parts], axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ class Probe:
     """
 
     request_id: str
-    pages: torch.Tensor
-    positions: torch.Tensor
+    pages: Slots
+    positions: Slots
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ string, because vLLM copies a request's parameters deeply on the way to the firs
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 KEY = "inferscale"
 
@@ -30,8 +31,7 @@ class Op(StrEnum):
     STATS = "stats"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Tokens `start` to `end` of the prompt are the segment `segment_id`."""
 
     segment_id: str
@@ -83,7 +83,16 @@ def _ids(segments: object) -> tuple[str, ...] | None:
 def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> tuple[Span, ...]:
     if not isinstance(segments, str) or not segments.strip():
         raise ValueError("segments must be a string of <id>:<start>:<length>, at least one")
-    spans = tuple(_span(entry) for entry in segments.split())
+    # This is on the way to the first token, so all entries are taken apart at once.
+    parts = segments.replace(" ", ":").split(":")
+    ids, starts, lengths = parts[::3], parts[1::3], parts[2::3]
+    digits = "".join(starts) + "".join(lengths)
+    if len(parts) % 3 or not all(ids) or not (digits.isascii() and digits.isdecimal()):
+        raise ValueError(f"a segment must be <id>:<start>:<length > 0>, got {_wrong(segments)!r}")
+    if not (all(starts) and all(lengths)) or min(sizes := list(map(int, lengths))) < 1:
+        raise ValueError(f"a segment must be <id>:<start>:<length > 0>, got {_wrong(segments)!r}")
+    begins = list(map(int, starts))
+    spans = tuple([Span(i, b, b + n) for i, b, n in zip(ids, begins, sizes, strict=True)])
     at = spans[0].start
     for span in spans:
         if span.start < at or (contiguous and span.start != at):
@@ -94,9 +103,12 @@ def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> tuple[S
     return spans
 
 
-def _span(entry: str) -> Span:
-    match entry.split(":"):
-        case [segment_id, start, length] if segment_id and start.isdecimal():
-            if length.isdecimal() and int(length) > 0:
-                return Span(segment_id, int(start), int(start) + int(length))
-    raise ValueError(f"a segment must be <id>:<start>:<length > 0>, got {entry!r}")
+def _wrong(segments: str) -> str:
+    """The first entry that is not as it must be, for the message."""
+    for entry in segments.split():
+        match entry.split(":"):
+            case [segment_id, start, length] if segment_id and start.isdecimal():
+                if length.isdecimal() and int(length) > 0:
+                    continue
+        return entry
+    return segments

@@ -13,8 +13,9 @@ a step may be given away in it.
 
 from typing import Any
 
-import torch
+import numpy as np
 
+from memory_engine.connector.arena import Slots
 from memory_engine.connector.metadata import Probe, StepPlan, Transfer, WorkerReport
 from memory_engine.connector.params import KEY, Op, Span, parse
 from memory_engine.connector.tiers import Tiers
@@ -112,8 +113,8 @@ class SchedulerSide:
                 saves += self._saves(tracked, end, blocks)
             elif tracked.params.op is Op.PROBE and not tracked.probed:
                 tracked.probed = True
-                positions = torch.arange(end, dtype=torch.int32)
-                probes.append(Probe(request_id, self._pages(blocks, positions), positions))
+                positions = np.arange(end, dtype=np.int32)
+                probes.append(Probe(request_id, self._pages(blocks, 0, end), positions))
         moves = self._tiers.take_moves()
         return StepPlan(Transfer.join(loads), Transfer.join(saves), tuple(probes), moves)
 
@@ -173,7 +174,7 @@ class SchedulerSide:
         # The pinned segments are those of the run, in its order, from the first that
         # reaches beyond the local hit.
         start, end = load
-        slots = torch.cat([self._tiers.slots(segment_id) for segment_id in tracked.pinned])
+        slots = np.concatenate([self._tiers.slots(segment_id) for segment_id in tracked.pinned])
         first = next(span.start for span in tracked.params.spans if span.end > tracked.local)
         return self._transfer(slots[start - first : end - first], start, end, blocks)
 
@@ -188,7 +189,7 @@ class SchedulerSide:
                 saves.append(self._transfer(slots, span.start, span.end, blocks))
         return saves
 
-    def _make_resident(self, tracked: Tracked, span: Span) -> torch.Tensor | None:
+    def _make_resident(self, tracked: Tracked, span: Span) -> Slots | None:
         """New slots for a span; None if it is resident already or cannot be."""
         owner = tracked.params.owner
         if self._tiers.find(owner, span.segment_id):
@@ -206,11 +207,17 @@ class SchedulerSide:
         tracked.saved.append(span.segment_id)
         return slots
 
-    def _transfer(self, slots: torch.Tensor, start: int, end: int, blocks: list[int]) -> Transfer:
-        positions = torch.arange(start, end, dtype=torch.int32)
-        return Transfer(torch.stack([slots, self._pages(blocks, positions), positions]))
+    def _transfer(self, slots: Slots, start: int, end: int, blocks: list[int]) -> Transfer:
+        index = np.empty((3, end - start), dtype=np.int32)
+        index[0] = slots
+        index[1] = self._pages(blocks, start, end)
+        index[2] = np.arange(start, end)
+        return Transfer(index)
 
-    def _pages(self, blocks: list[int], positions: torch.Tensor) -> torch.Tensor:
-        table = torch.tensor(blocks, dtype=torch.int32)
+    def _pages(self, blocks: list[int], start: int, end: int) -> Slots:
+        """Flat page slots of the request's tokens `start` to `end`."""
         size = self._block_size
-        return table[(positions // size).long()] * size + positions % size
+        first, last = start // size, -(-end // size)
+        table = np.array(blocks[first:last], dtype=np.int32)
+        pages = (table[:, None] * size + np.arange(size, dtype=np.int32)).reshape(-1)
+        return pages[start - first * size : end - first * size]

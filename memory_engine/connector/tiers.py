@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-import torch
-
-from memory_engine.connector.arena import Arena, Segment
+from memory_engine.connector.arena import Arena, Segment, Slots
 
 
 class Direction(StrEnum):
@@ -27,11 +25,11 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Copy the KV of tokens between the tiers: slots of each, int32 [tokens], CPU."""
+    """Copy the KV of tokens between the tiers: slots of each, int32 [tokens]."""
 
     direction: Direction
-    device: torch.Tensor
-    host: torch.Tensor
+    device: Slots
+    host: Slots
 
 
 class Tiers:
@@ -75,7 +73,7 @@ class Tiers:
         """Undo one `pin`."""
         self._device.unpin(segment_id)
 
-    def slots(self, segment_id: str) -> torch.Tensor:
+    def slots(self, segment_id: str) -> Slots:
         """Device slots of a segment the caller has pinned: int32 [length]."""
         return self._device.slots(segment_id)
 
@@ -86,7 +84,7 @@ class Tiers:
                 tier.touch(segment_id)
                 return
 
-    def allocate(self, owner: str, segment_id: str, length: int) -> torch.Tensor | None:
+    def allocate(self, owner: str, segment_id: str, length: int) -> Slots | None:
         """Device slots for a new segment, pinned; None if there is no room. int32 [length].
 
         The caller unpins it when its KV is there: until then nothing may read it.

@@ -4,7 +4,9 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from memory_engine.connector.copies import Copies, TorchCopies
 from memory_engine.connector.fused import FusedCopies, NotFusedError, require_agreement
@@ -13,6 +15,7 @@ from memory_engine.connector.model import UnsupportedError, find_ropes
 from memory_engine.connector.pages import LayoutError, PagedLayer
 from memory_engine.connector.probe import judge
 from memory_engine.connector.rope import Rope
+from memory_engine.connector.staging import Staging
 from memory_engine.connector.store import FP8, Store
 from memory_engine.connector.tiers import Direction, Move
 
@@ -95,6 +98,7 @@ class WorkerSide:
         self._host = Store(
             self._sizes.host, shape, stored, torch.device("cpu"), pin=gpu.type == "cuda"
         )
+        self._staging = Staging(gpu)
         self._plain = TorchCopies(learnt, list(by_rope.values()))
         self._copies = self._fastest(learnt, list(by_rope.values()))
 
@@ -115,15 +119,14 @@ class WorkerSide:
         else:
             self._copies.move(self._device, device, self._host, host)
 
-    def _on_device(self, index: torch.Tensor) -> torch.Tensor:
-        target = self._device.data.device
-        if target.type == "cuda":
-            index = index.pin_memory()
-        return index.to(target, non_blocking=True)
+    def _on_device(self, index: NDArray[np.int32]) -> torch.Tensor:
+        return self._staging.send(torch.from_numpy(index))
 
     def _probe(self, probe: Probe) -> Verdict:
         if self._refusal:
             return Verdict(self._refusal)
         device = self._device.data.device
-        pages, positions = probe.pages.to(device).long(), probe.positions.to(device).long()
+        pages, positions = (
+            torch.from_numpy(array).to(device).long() for array in (probe.pages, probe.positions)
+        )
         return judge(self._plain.read(pages, positions), self._dtype)

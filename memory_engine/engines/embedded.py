@@ -79,7 +79,7 @@ class EmbeddedEngine(Engine):
     ) -> AsyncGenerator[Chunk, None]:
         kv = mode is Mode.KV and bool(prompt.spans) and self.conformance.supported
         params = wire.inject_params(prompt) if kv else None
-        salt = wire.prompt_salt(prompt, mode, sampling.cache_salt)
+        salt = wire.prompt_salt(prompt, params, sampling.cache_salt)
         outputs = self.request(prompt.token_ids, salt, params, sampling)
         generated = 0
         try:

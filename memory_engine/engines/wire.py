@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory_engine.engines.base import ArenaStats
-from memory_engine.types import Mode, Prompt, Span
+from memory_engine.types import Prompt, Span
 
 KEY = "inferscale"
 
@@ -65,10 +65,16 @@ def arena_stats(counts: Mapping[str, int]) -> ArenaStats:
     )
 
 
-def prompt_salt(prompt: Prompt, mode: Mode, extra: str = "") -> str:
-    """The prefix-cache salt of a generating request; `extra` sets it further apart."""
-    ids = (span.segment_id for span in prompt.spans) if mode is Mode.KV else ()
-    return _digest(mode, prompt.owner, extra, *ids)
+def prompt_salt(prompt: Prompt, params: dict[str, object] | None, extra: str = "") -> str:
+    """The prefix-cache salt of a generating request; `extra` sets it further apart.
+
+    params: its `inject_params`, or None where nothing is injected.
+    """
+    if params is None:
+        return _digest("text", prompt.owner, extra)
+    injected = params[KEY]
+    assert isinstance(injected, dict)
+    return _digest("kv", prompt.owner, extra, str(injected["segments"]))
 
 
 def encode_salt(owner: str) -> str:
@@ -77,7 +83,7 @@ def encode_salt(owner: str) -> str:
 
 
 def _segments(spans: Iterable[Span]) -> str:
-    return " ".join(f"{span.segment_id}:{span.start}:{span.length}" for span in spans)
+    return " ".join([f"{span.segment_id}:{span.start}:{span.length}" for span in spans])
 
 
 def _digest(*parts: str) -> str:

@@ -21,7 +21,8 @@ class PackedImpl:
         cache: torch.Tensor,
         slots: torch.Tensor,
     ) -> None:
-        keys, values = cache.transpose(1, 2).split(layer.head_size, dim=-1)
+        by_token = cache.transpose(1, 2)
+        keys, values = by_token[..., : layer.head_size], by_token[..., layer.head_size :]
         block, offset = slots // BLOCK, slots % BLOCK
         keys[block, offset], values[block, offset] = key.to(cache.dtype), value.to(cache.dtype)
 

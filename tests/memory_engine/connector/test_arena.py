@@ -60,7 +60,7 @@ def test_a_segment_dropped_while_pinned_is_gone_at_once_and_freed_with_its_last_
     arena.pin("a")
     assert len(arena.drop("anna", ["a"])) == 1
     assert arena.find("anna", "a") is None
-    assert arena.slots("a").numel() == 2
+    assert arena.slots("a").size == 2
     arena.unpin("a")
     assert not arena.resident("a")
     assert arena.stats()["tokens_used"] == 0
