@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-from memory_engine.engines.base import Engine
+from memory_engine.engines.base import EncodeJob, Engine
+from memory_engine.turns import Turns
 from memory_engine.windows import Encoder, FactSegment
 
 _log = logging.getLogger(__name__)
-# Prefills in flight at once; a chat that arrives waits behind them on a CPU.
-_IN_FLIGHT_CPU, _IN_FLIGHT_GPU = 1, 16
+_IN_FLIGHT = 16  # prefills at once on a GPU
+_FACTS_A_BATCH = 256
 
 
 class _Work:
@@ -38,9 +39,8 @@ class EncodingQueue:
         self._engine = engine
         self._encoder = encoder
         self._work: dict[str, _Work] = {}
-        self._gate = asyncio.Semaphore(
-            _IN_FLIGHT_CPU if engine.info.device == "cpu" else _IN_FLIGHT_GPU
-        )
+        on_cpu = engine.info.device == "cpu"
+        self._turns = Turns(1 if on_cpu else _IN_FLIGHT)
 
     def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
         """Make `segments` all that is wanted of `owner`; starts the work."""
@@ -64,6 +64,10 @@ class EncodingQueue:
             # Every job carries the prefix: one fact encoded again brings it back.
             work.resident.discard(next(iter(work.wanted)))
         self._start(owner, work)
+
+    def reply(self) -> Callable[[], None]:
+        """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
+        return self._turns.reply()
 
     def resident(self, owner: str) -> Collection[str]:
         """Segment ids believed to be resident."""
@@ -95,32 +99,34 @@ class EncodingQueue:
                     await self._engine.drop(owner, sorted(unwanted))
                     # Only now: a drop that failed is still to be done.
                     work.unwanted -= unwanted
-                batch = work.missing()[:_IN_FLIGHT_GPU]
-                await self._encode_all(owner, work, batch)
+                batch = work.missing()[:_FACTS_A_BATCH]
+                await self._encode_all(owner, work, self._encoder.jobs(owner, batch))
         finally:
             work.task = None
 
-    async def _encode_all(self, owner: str, work: _Work, batch: Sequence[FactSegment]) -> None:
+    async def _encode_all(self, owner: str, work: _Work, jobs: Sequence[EncodeJob]) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                for segment in batch:
-                    tasks.create_task(self._encode(owner, work, segment))
+                for job in jobs:
+                    tasks.create_task(self._encode(owner, work, job))
         except ExceptionGroup as group:
             # The first failure says what the others would say again.
             raise group.exceptions[0] from group
 
-    async def _encode(self, owner: str, work: _Work, segment: FactSegment) -> None:
-        async with self._gate:
-            if segment.segment_id not in work.wanted:
+    async def _encode(self, owner: str, work: _Work, job: EncodeJob) -> None:
+        _, *wanted = [span.segment_id for span in job.spans]
+        async with self._turns.encode():
+            if not any(segment_id in work.wanted for segment_id in wanted):
                 return
-            saved = await self._engine.encode(self._encoder.job(owner, segment))
-        if segment.segment_id not in saved:
-            work.rejected.add(segment.segment_id)
-            _log.warning("The KV arena has no room for a fact; it is sent as text.")
-        elif segment.segment_id in work.wanted:
-            work.resident.add(segment.segment_id)
-        else:
-            work.unwanted.add(segment.segment_id)
+            saved = set(await self._engine.encode(job))
+        for segment_id in wanted:
+            if segment_id not in saved:
+                work.rejected.add(segment_id)
+                _log.warning("The KV arena has no room for a fact; it is sent as text.")
+            elif segment_id in work.wanted:
+                work.resident.add(segment_id)
+            else:
+                work.unwanted.add(segment_id)
 
 
 def _log_failure(task: "asyncio.Task[None]") -> None:

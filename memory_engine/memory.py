@@ -110,11 +110,16 @@ class Memory:
         Segments that turn out not to be resident are encoded again in the background.
         """
         generating = self._engine.generate(plan.prompt, mode, sampling)
-        async with aclosing(generating) as chunks:
-            async for chunk in chunks:
-                if chunk.usage is not None and chunk.usage.missing:
-                    self._encoding.lost(plan.prompt.owner, chunk.usage.missing)
-                yield chunk
+        first_token = self._encoding.reply()
+        try:
+            async with aclosing(generating) as chunks:
+                async for chunk in chunks:
+                    first_token()
+                    if chunk.usage is not None and chunk.usage.missing:
+                        self._encoding.lost(plan.prompt.owner, chunk.usage.missing)
+                    yield chunk
+        finally:
+            first_token()
 
     async def settle(self, owner: str | None = None) -> None:
         """Wait until background encoding and dropping (of `owner`, or of all) are done.

@@ -2,11 +2,20 @@
 
 A fact's KV is computed behind a prefix and a window of context, and only its own tokens'
 KV is kept. The window is made of what serves beside it: the facts before it, as lines.
+
+    window of N    |            run             |  next run
+    f0 ... fN-1    | fN   fN+1   fN+2  ...  fM  | fM+1 ...
+
+Facts are encoded in runs: one prefill of the N facts before the run and then the run's own,
+each behind all of those. So a fact costs about its own tokens instead of its whole window;
+it has at least N facts before it, and more do no harm (measured: DECISIONS.md). Where runs
+begin is read off the facts themselves, so that it does not depend on when they were added,
+and that a fact forgotten changes its own run and what lies N facts after it, no more.
 """
 
 import hashlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -16,10 +25,13 @@ from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact, Span
 from memory_engine.wording import fact_line, turn_line
 
+_RUN_FACTS, _RUN_TOKENS = 16, 512  # no run is longer
+_RUN_EVERY = 32  # one fact of so many begins a run, whatever stands before it
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window policy: `none`, `facts:N` or `turns:N`, N preceding ones."""
+    """A window policy: `none`, `facts:N` or `turns:N`, at least the N preceding ones."""
 
     kind: Literal["none", "facts", "turns"]
     size: int = 0
@@ -34,22 +46,19 @@ class Window:
             return cls("facts" if kind == "facts" else "turns", int(size))
         raise SettingsError(f"INFERSCALE_WINDOW is {text!r}: use none, facts:N or turns:N, N >= 1.")
 
-    def lines(self, facts: Sequence[MemoryFact], index: int) -> list[str]:
-        """The lines that `facts[index]` is encoded behind, oldest first."""
-        if self.kind == "facts":
-            return [fact_line(fact) for fact in facts[max(0, index - self.size) : index]]
-        if self.kind == "turns":
-            return [turn_line(turn) for turn in facts[index].turns[-self.size :]]
-        return []
-
 
 @dataclass(frozen=True, slots=True)
 class FactSegment:
-    """A fact's tokens, the context they are encoded behind, and the id of the result."""
+    """A fact's tokens, the context they are encoded behind, and the id of the result.
+
+    Segments of the same `run` are encoded together: the longest context and the tokens
+    behind it begin with the context and the tokens of all others.
+    """
 
     segment_id: str
     context: tuple[int, ...]
     token_ids: tuple[int, ...]
+    run: int
 
 
 class Encoder:
@@ -69,30 +78,50 @@ class Encoder:
 
     def segments(self, owner: str, facts: Sequence[MemoryFact]) -> dict[str, FactSegment]:
         """The segment of every fact, by fact id. Equal ids mean equal KV."""
+        lines = [self._tokenizer.encode(fact_line(fact)) for fact in facts]
         segments = {}
-        for index, fact in enumerate(facts):
-            window = self._window.lines(facts, index)
-            context = tuple(i for line in window for i in self._tokenizer.encode(line))
-            token_ids = self._tokenizer.encode(fact_line(fact))
-            segment_id = self._segment_id(owner, context, token_ids)
-            segments[fact.id] = FactSegment(segment_id, context, token_ids)
+        for index, (run, context) in enumerate(self._contexts(facts, lines)):
+            segment_id = self._segment_id(owner, context, lines[index])
+            segments[facts[index].id] = FactSegment(segment_id, context, lines[index], run)
         return segments
+
+    def _contexts(
+        self, facts: Sequence[MemoryFact], lines: Sequence[tuple[int, ...]]
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The run of every fact, and the tokens it is encoded behind."""
+        if self._window.kind != "facts":
+            for number, fact in enumerate(facts):
+                turns = fact.turns[-self._window.size :] if self._window.kind == "turns" else ()
+                yield number, tuple(i for t in turns for i in self._tokenizer.encode(turn_line(t)))
+            return
+        run, context = 0, []
+        for index, line in enumerate(lines):
+            own = sum(map(len, lines[run:index]))
+            if _begins_run(line) or index - run >= _RUN_FACTS or own > _RUN_TOKENS:
+                run, before = index, lines[max(0, index - self._window.size) : index]
+                context = [i for each in before for i in each]
+            yield run, tuple(context)
+            context += line
 
     def prefix_id(self, owner: str) -> str:
         """The id of the prefix, which is a segment of its own at position 0."""
         return self._segment_id(owner, (), ())
 
-    def job(self, owner: str, segment: FactSegment) -> EncodeJob:
-        """The prefill that makes a segment resident, and the prefix with it."""
-        start = len(self.prefix) + len(segment.context)
-        return EncodeJob(
-            owner,
-            [*self.prefix, *segment.context, *segment.token_ids],
-            (
-                Span(self.prefix_id(owner), 0, len(self.prefix)),
-                Span(segment.segment_id, start, len(segment.token_ids)),
-            ),
-        )
+    def jobs(self, owner: str, segments: Iterable[FactSegment]) -> list[EncodeJob]:
+        """The prefills, one a run, that make these segments resident, and the prefix with them."""
+        runs: dict[int, list[FactSegment]] = {}
+        for segment in segments:
+            runs.setdefault(segment.run, []).append(segment)
+        return [self._job(owner, run) for run in runs.values()]
+
+    def _job(self, owner: str, run: Sequence[FactSegment]) -> EncodeJob:
+        longest = max(run, key=lambda segment: len(segment.context))
+        spans = [Span(self.prefix_id(owner), 0, len(self.prefix))]
+        for segment in sorted(run, key=lambda segment: len(segment.context)):
+            start = len(self.prefix) + len(segment.context)
+            spans.append(Span(segment.segment_id, start, len(segment.token_ids)))
+        token_ids = [*self.prefix, *longest.context, *longest.token_ids]
+        return EncodeJob(owner, token_ids, tuple(spans))
 
     def _segment_id(self, owner: str, context: Sequence[int], token_ids: Sequence[int]) -> str:
         digest = hashlib.sha256()
@@ -101,3 +130,7 @@ class Encoder:
         for ids in (self.prefix, context, token_ids):
             digest.update(len(ids).to_bytes(8, "big") + array("q", ids).tobytes())
         return digest.hexdigest()[:32]
+
+
+def _begins_run(line: Sequence[int]) -> bool:
+    return hashlib.sha256(array("q", line).tobytes()).digest()[0] % _RUN_EVERY == 0

@@ -1,6 +1,6 @@
 """Windows and segment ids: exactly the facts whose window changes get another id."""
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact
 from memory_engine.windows import Encoder, Window
 
+FIRST = date(2026, 1, 1)
+
 
 @pytest.fixture(scope="module")
 def tokenizer(bundled_llm: Path) -> ChatTokenizer:
@@ -17,7 +19,9 @@ def tokenizer(bundled_llm: Path) -> ChatTokenizer:
 
 
 def person(count: int) -> list[MemoryFact]:
-    return [MemoryFact(f"f{i}", f"I have {i} cats.", date(2026, 1, 1 + i)) for i in range(count)]
+    return [
+        MemoryFact(f"f{i}", f"I have {i} cats.", FIRST + timedelta(days=i)) for i in range(count)
+    ]
 
 
 def ids(encoder: Encoder, facts: list[MemoryFact], owner: str = "anna") -> dict[str, str]:
@@ -39,15 +43,45 @@ def test_forgetting_a_fact_changes_exactly_the_segments_encoded_behind_it(
     tokenizer: ChatTokenizer,
 ) -> None:
     encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
-    facts = person(10)
-    before, after = ids(encoder, facts), ids(encoder, facts[:4] + facts[5:])
-    assert {i for i in after if after[i] != before[i]} == {"f5", "f6", "f7"}
+    facts = person(200)
+    known = encoder.segments("anna", facts)
+    for gone in (0, 7, 40, 101):
+        line = known[f"f{gone}"].token_ids
+        behind = {i for i, s in known.items() if _holds(s.context, line)}
+        before, after = ids(encoder, facts), ids(encoder, facts[:gone] + facts[gone + 1 :])
+        changed = {i for i in after if after[i] != before[i]}
+        assert behind <= changed
+        # Runs after it may be cut elsewhere, until a fact that begins one by itself.
+        assert len(changed) < 120
+        assert all(int(i[1:]) > gone for i in changed)
+
+
+def _holds(context: tuple[int, ...], line: tuple[int, ...]) -> bool:
+    return any(context[i : i + len(line)] == line for i in range(len(context)))
+
+
+def test_every_fact_has_its_window_before_it_and_no_prefill_is_long(
+    tokenizer: ChatTokenizer,
+) -> None:
+    encoder = Encoder(tokenizer, Window("facts", 8), "model", [1, 2])
+    facts = person(300)
+    segments = list(encoder.segments("anna", facts).values())
+    lines = [segment.token_ids for segment in segments]
+    for index, segment in enumerate(segments):
+        window = [i for line in lines[max(0, index - 8) : index] for i in line]
+        assert list(segment.context[len(segment.context) - len(window) :]) == window
+    jobs = encoder.jobs("anna", segments)
+    assert sum(len(job.spans) - 1 for job in jobs) == 300
+    assert max(len(job.spans) for job in jobs) <= 17
+    prefilled, own = sum(len(job.token_ids) for job in jobs), sum(map(len, lines))
+    assert prefilled < 2 * own
 
 
 def test_adding_a_fact_changes_no_other_segment(tokenizer: ChatTokenizer) -> None:
     encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
-    before, after = ids(encoder, person(5)), ids(encoder, person(6))
-    assert {i: after[i] for i in before} == before
+    for count in range(60):
+        before, after = ids(encoder, person(count)), ids(encoder, person(count + 1))
+        assert {i: after[i] for i in before} == before
 
 
 def test_without_a_window_a_segment_depends_on_its_own_tokens_alone(
@@ -75,11 +109,23 @@ def test_owner_model_and_prefix_are_part_of_the_id(tokenizer: ChatTokenizer) -> 
     assert len(found) == 4
 
 
-def test_a_job_keeps_the_facts_own_tokens_and_the_prefix(tokenizer: ChatTokenizer) -> None:
+def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokenizer) -> None:
     encoder = Encoder(tokenizer, Window("facts", 2), "model", [1, 2])
-    segment = encoder.segments("anna", person(3))["f2"]
-    job = encoder.job("anna", segment)
-    prefix, own = job.spans
-    assert job.token_ids[: prefix.length] == [1, 2]
-    assert tuple(job.token_ids[own.start : own.start + own.length]) == segment.token_ids
-    assert own.start + own.length == len(job.token_ids)
+    segments = encoder.segments("anna", person(40))
+    by_id = {segment.segment_id: segment for segment in segments.values()}
+    for job in encoder.jobs("anna", segments.values()):
+        prefix, *spans = job.spans
+        assert job.token_ids[: prefix.length] == [1, 2]
+        for span in spans:
+            segment = by_id[span.segment_id]
+            own = job.token_ids[span.start : span.start + span.length]
+            assert tuple(own) == segment.token_ids
+            assert tuple(job.token_ids[2 : span.start]) == segment.context
+        assert spans[-1].start + spans[-1].length == len(job.token_ids)
+
+
+def test_a_fact_lost_alone_is_encoded_behind_the_same_context(tokenizer: ChatTokenizer) -> None:
+    encoder = Encoder(tokenizer, Window("facts", 4), "model", [1, 2])
+    segment = encoder.segments("anna", person(12))["f10"]
+    (job,) = encoder.jobs("anna", [segment])
+    assert job.token_ids == [1, 2, *segment.context, *segment.token_ids]

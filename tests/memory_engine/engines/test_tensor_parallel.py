@@ -1,0 +1,85 @@
+"""Two ranks, each with its own heads, follow one plan: on the CPU (gloo) and on two GPUs."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import torch
+
+from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.types import Mode
+from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
+
+LENGTHS = [20, 41, 9, 30]
+
+
+@pytest.fixture(scope="module")
+def small_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random weights on disk, so that every number of ranks loads the same model."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(5)
+    config = LlamaConfig(
+        hidden_size=256,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=8,
+        num_key_value_heads=4,
+        head_dim=64,
+        vocab_size=40960,
+        max_position_embeddings=2048,
+        initializer_range=0.2,
+    )
+    folder = tmp_path_factory.mktemp("llama")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@asynccontextmanager
+async def running(model: Path, ranks: int) -> AsyncIterator[EmbeddedEngine]:
+    engine = EmbeddedEngine(
+        model,
+        arena_bytes=2 << 20,
+        host_bytes=4 << 20,
+        kv_cache_bytes=32 << 20,
+        max_model_len=1024,
+        dtype="float32",
+        tensor_parallel_size=ranks,
+        skip_tokenizer_init=True,
+    )
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.aclose()
+
+
+async def replies(engine: EmbeddedEngine) -> dict[str, list[int]]:
+    """The same prompt as text, as KV, and as KV that comes back from host memory."""
+    ids = words(130, seed=70)
+    prompt = await encoded(engine, "anna", ids, cut(ids, LENGTHS))
+    found = {"text": (await reply(engine, prompt, Mode.TEXT, tokens=12))[0]}
+    found["kv"], usage = await reply(engine, prompt, Mode.KV, tokens=12)
+    assert usage.injected_tokens == sum(LENGTHS)
+    assert await engine.demote("anna") == len(LENGTHS)
+    found["host"], usage = await reply(engine, prompt, Mode.KV, tokens=12)
+    assert usage.injected_tokens == sum(LENGTHS)
+    assert (await engine.arena()).promotions == len(LENGTHS)
+    return found
+
+
+async def test_two_ranks_reply_as_one_does(
+    small_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if torch.cuda.is_available() and torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs, or none")
+    # vLLM binds each rank on a CPU to a NUMA node of its own, if not told otherwise.
+    monkeypatch.setenv("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    found = {}
+    for ranks in (1, 2):
+        async with running(small_llama, ranks) as engine:
+            assert engine.conformance.supported, engine.conformance.reason
+            found[ranks] = await replies(engine)
+    assert found[1]["text"] == found[1]["kv"] == found[1]["host"]
+    assert found[2] == found[1]

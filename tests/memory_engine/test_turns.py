@@ -1,0 +1,82 @@
+"""Replies come first; encoding uses what they leave."""
+
+import asyncio
+
+import pytest
+
+from memory_engine import turns
+from memory_engine.turns import Turns
+
+
+class Encodes:
+    """Starts encodes and counts how many run."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self.running = 0
+        self.most = 0
+        self.finish = asyncio.Event()
+
+    async def one(self) -> None:
+        async with self._turns.encode():
+            self.running += 1
+            self.most = max(self.most, self.running)
+            await self.finish.wait()
+            self.running -= 1
+
+
+async def soon() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_as_many_encodes_run_as_are_allowed() -> None:
+    encodes = Encodes(Turns(3))
+    tasks = [asyncio.create_task(encodes.one()) for _ in range(8)]
+    await soon()
+    assert encodes.running == 3
+    encodes.finish.set()
+    await asyncio.gather(*tasks)
+    assert encodes.most == 3
+
+
+async def test_no_encode_starts_before_a_reply_has_its_first_token() -> None:
+    held = Turns(3)
+    first_token = held.reply()
+    encodes = Encodes(held)
+    task = asyncio.create_task(encodes.one())
+    await soon()
+    assert encodes.running == 0
+    first_token()
+    await soon()
+    assert encodes.running == 1
+    encodes.finish.set()
+    await task
+
+
+async def test_while_people_chat_one_encode_runs_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_CHAT_LASTS", 0.2)
+    held = Turns(3)
+    held.reply()()
+    encodes = Encodes(held)
+    tasks = [asyncio.create_task(encodes.one()) for _ in range(3)]
+    await soon()
+    assert encodes.running == 1
+    await asyncio.sleep(0.3)
+    assert encodes.running == 3
+    encodes.finish.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_a_reply_that_ends_twice_counts_once() -> None:
+    held = Turns(1)
+    first, _second = held.reply(), held.reply()
+    first()
+    first()
+    encodes = Encodes(held)
+    task = asyncio.create_task(encodes.one())
+    await soon()
+    assert encodes.running == 0
+    task.cancel()
