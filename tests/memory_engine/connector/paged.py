@@ -21,7 +21,7 @@ class PackedImpl:
         cache: torch.Tensor,
         slots: torch.Tensor,
     ) -> None:
-        keys, values = cache.transpose(1, 2).split(layer.head_size, dim=-1)
+        keys, values = cache.transpose(1, 2).tensor_split(2, dim=-1)
         block, offset = slots // BLOCK, slots % BLOCK
         keys[block, offset], values[block, offset] = key.to(cache.dtype), value.to(cache.dtype)
 
