@@ -35,7 +35,14 @@ LLAMA_8B: dict[str, Any] = {
     "torch_dtype": "bfloat16",
 }
 
-SHAPES = {"llama-8b": LLAMA_8B}
+LLAMA_70B = LLAMA_8B | {
+    "num_hidden_layers": 80,
+    "hidden_size": 8192,
+    "num_attention_heads": 64,
+    "intermediate_size": 28672,
+}
+
+SHAPES = {"llama-8b": LLAMA_8B, "llama-70b": LLAMA_70B}
 
 
 def write_shape(name: str, folder: Path) -> dict[str, Any]:
@@ -47,9 +54,14 @@ def write_shape(name: str, folder: Path) -> dict[str, Any]:
     return SHAPES[name]
 
 
-def kv_bytes_per_token(config: dict[str, Any], bytes_a_number: int) -> int:
-    """Bytes of keys and values that one token takes over all layers."""
+def kv_shape(config: dict[str, Any]) -> tuple[int, int, int]:
+    """Layers, KV heads and head dimension of a model's KV."""
     heads = config["num_attention_heads"]
     head_dim = config.get("head_dim") or config["hidden_size"] // heads
-    kv_heads = config.get("num_key_value_heads") or heads
-    return int(config["num_hidden_layers"] * 2 * kv_heads * head_dim * bytes_a_number)
+    return config["num_hidden_layers"], config.get("num_key_value_heads") or heads, head_dim
+
+
+def kv_bytes_per_token(config: dict[str, Any], bytes_a_number: int) -> int:
+    """Bytes of keys and values that one token takes over all layers."""
+    layers, kv_heads, head_dim = kv_shape(config)
+    return layers * 2 * kv_heads * head_dim * bytes_a_number

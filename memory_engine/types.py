@@ -70,6 +70,7 @@ class Sampling:
 
     `cache_salt` sets a request apart from all others in vLLM's prefix cache: requests
     share cached blocks only under equal salts, so a fresh one measures a cold prefill.
+    `ignore_eos` goes on to `max_tokens` whatever the model says, which a measurement wants.
     """
 
     max_tokens: int = 256
@@ -79,6 +80,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     json_schema: dict[str, object] | None = None
     cache_salt: str = ""
+    ignore_eos: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import facts, measure, replies, serving, settings_table, upkeep
+from app.cli import bench, facts, measure, replies, serving, settings_table, upkeep
 
 app = typer.Typer(
     name="inferscale",
@@ -19,7 +19,7 @@ app.command()(measure.demo)
 app.add_typer(facts.facts, name="facts")
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
-app.command()(measure.bench)
+app.command()(bench.bench)
 app.command()(settings_table.settings)
 
 

@@ -147,7 +147,7 @@ class EmbeddedEngine(Engine):
             output_kind=RequestOutputKind.DELTA,
             structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
             extra_args={"kv_transfer_params": params} if params else None,
-            **extra,
+            **({"ignore_eos": sampling.ignore_eos} | extra),
         )
         inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}
         outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)

@@ -22,11 +22,11 @@ class Absent:
         if name.split(".")[0] in ABSENT:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
-from app import bench_engine
+from app.bench import session
 from app.cli import main
 from memory_engine.engines.fake import FakeEngine
-bench_engine.build_engine = lambda model, arguments: FakeEngine()
-bench_engine.word_tokens = lambda model, count: list(range(count))
+session.build_engine = lambda model, arguments: FakeEngine()
+session.word_tokens = lambda model, count: list(range(count))
 sys.argv = ["inferscale", "bench", "--k", "0,2", "--repeats", "1", "--fact-tokens", "8"]
 main()
 """
@@ -47,8 +47,8 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, A
     (folder / "config.json").write_text(json.dumps({"model_type": "llama"} | shape))
     (folder / "model.safetensors").touch()
     monkeypatch.setenv("INFERSCALE_MODEL", str(folder))
-    monkeypatch.setattr("app.bench_engine.build_engine", build)
-    monkeypatch.setattr("app.bench_engine.word_tokens", lambda model, count: list(range(count)))
+    monkeypatch.setattr("app.bench.session.build_engine", build)
+    monkeypatch.setattr("app.bench.session.word_tokens", lambda model, count: list(range(count)))
     return made
 
 
@@ -87,7 +87,7 @@ def test_a_dummy_model_needs_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_dummy_model_is_told_which_there_are() -> None:
     result = CliRunner().invoke(app, ["bench", "--dummy-model", "gpt-5"])
     assert result.exit_code == 2
-    assert "allowed is llama-8b" in result.stderr
+    assert "allowed is llama-8b, llama-70b" in result.stderr
 
 
 def test_a_dummy_model_runs_without_weights_and_without_tokenizer(

@@ -1,0 +1,1 @@
+"""What KV injection costs and gains: `inferscale bench`."""

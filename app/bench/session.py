@@ -1,0 +1,143 @@
+"""A benchmark from start to end: the engine and the material it needs, then the report."""
+
+import asyncio
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from app.bench.bandwidth import CacheShape, measure_bandwidth
+from app.bench.material import random_tokens, word_tokens
+from app.bench.measure import measure
+from app.bench.plan import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
+from app.bench.targets import judged
+from app.dummy_model import kv_bytes_per_token, kv_shape, write_shape
+from app.engine import BYTES, MIB, build_engine, engine_arguments, engine_dtype, start_engine
+from app.hardware import hardware
+from app.model_choice import choose_model, read_config, stay_offline
+from app.settings import Settings
+from memory_engine.errors import EngineError, SettingsError
+
+ROOM = 64  # tokens beyond the longest prompt: the engine's own rounding
+ENCODE_FACTS = FULL_GPU.encode_facts
+PROMPTS_HELD = 4  # how many longest prompts vLLM's cache can hold at once
+
+
+def planned(*, full: bool, **given: Any) -> Bench:
+    """The quick benchmark, or the full one for this machine, with what was given (not None)."""
+    base = QUICK if not full else FULL_GPU if hardware().gpu else FULL_CPU
+    return dataclasses.replace(base, **{k: v for k, v in given.items() if v is not None})
+
+
+async def run_bench(
+    settings: Settings, bench: Bench, dummy: str, folder: Path, progress: Callable[[str], None]
+) -> dict[str, Any]:
+    """Start an engine, measure, stop it. `folder` is a scratch folder for a dummy model."""
+    stay_offline(settings)
+    started = perf_counter()
+    if dummy:
+        config = await asyncio.to_thread(_require_gpu_and_write, dummy, folder)
+        model, extra = str(folder), {"load_format": "dummy", "skip_tokenizer_init": True}
+        token_ids = random_tokens(config["vocab_size"], bench.tokens_needed)
+    else:
+        model = await asyncio.to_thread(choose_model, settings)
+        config, extra = await asyncio.to_thread(_config_of, model), {}
+        token_ids = await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
+    arguments = sized_arguments(settings, bench, config) | extra
+    alone, failed = await _bandwidth(settings, bench, config, progress)
+    progress(f"Loading {dummy or model} ...")
+    engine = await asyncio.to_thread(build_engine, model, arguments)
+    try:
+        await start_engine(engine)
+        loaded = perf_counter()
+        report = await measure(engine, bench, token_ids, progress)
+    finally:
+        await engine.aclose()
+    report |= {"model": dummy or Path(model).name, "dtype": arguments["dtype"], "bandwidth": alone}
+    report["errors"] |= failed
+    report["seconds"] |= {
+        "start": round(loaded - started, 1),
+        "all": round(perf_counter() - started, 1),
+    }
+    return report | {"targets": judged(report)}
+
+
+def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:
+    """Engine arguments with room for all facts, here and on the host, and for the prompts."""
+    arguments = engine_arguments(settings)
+    needed = bench.longest_prompt + bench.longest_reply + ROOM
+    limit = int(config.get("max_position_embeddings", needed))
+    if needed > limit:
+        k, length = bench.longest
+        raise SettingsError(
+            f"k={k} with {length} tokens a fact needs {needed} tokens; "
+            f"the model takes {limit}. Give a smaller --k or --fact-tokens."
+        )
+    a_token = kv_bytes_per_token(config, BYTES[_cache_dtype(settings, config)])
+    arguments["max_model_len"] = min(limit, max(settings.max_model_len, needed))
+    held = bench.held_tokens * a_token // bench.tensor_parallel + 64 * MIB
+    arguments["arena_bytes"] = max(arguments["arena_bytes"], held)
+    arguments["host_bytes"] = _host_bytes(bench, held)
+    if arguments["kv_cache_bytes"] is not None:
+        under_load = prompt_tokens(bench.load_k, bench.fact_tokens) + bench.longest_reply + ROOM
+        in_cache = max(PROMPTS_HELD * needed, max(bench.concurrency, default=0) * under_load)
+        arguments["kv_cache_bytes"] = max(arguments["kv_cache_bytes"], in_cache * a_token)
+    if bench.tensor_parallel > 1:
+        arguments["tensor_parallel_size"] = bench.tensor_parallel
+    return arguments
+
+
+def _host_bytes(bench: Bench, held: int) -> int:
+    """Host memory a rank, for all segments that the arena may have to hold."""
+    if bench.host_mib is None:
+        return held
+    if 0 < bench.host_mib * MIB < held:
+        raise SettingsError(
+            f"--host-mib {bench.host_mib} does not hold the facts: give {math.ceil(held / MIB)} "
+            "or more, or 0 for no such measurement."
+        )
+    return bench.host_mib * MIB
+
+
+async def _bandwidth(
+    settings: Settings, bench: Bench, config: dict[str, Any], progress: Callable[[str], None]
+) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """The injection alone, or None, and why if it failed."""
+    if not bench.bandwidth or not hardware().gpu:
+        return None, {}
+    layers, kv_heads, head_dim = kv_shape(config)
+    heads = max(1, kv_heads // bench.tensor_parallel)
+    shape = CacheShape(layers, heads, head_dim, _cache_dtype(settings, config))
+    progress("Timing the injection alone ...")
+    try:
+        return await asyncio.to_thread(measure_bandwidth, shape, bench.fact_tokens), {}
+    except EngineError as error:
+        return None, {"bandwidth": str(error)}
+
+
+def _cache_dtype(settings: Settings, config: dict[str, Any]) -> str:
+    dtype = engine_dtype(settings)
+    of_model = str(config.get("torch_dtype") or config.get("dtype"))
+    known = [name for name in (dtype, of_model) if name in BYTES]
+    return known[0] if known else "float32"
+
+
+def _require_gpu_and_write(name: str, folder: Path) -> dict[str, Any]:
+    config = write_shape(name, folder)
+    if not hardware().gpu:
+        raise SettingsError(
+            f"--dummy-model {name} needs an NVIDIA GPU, and this machine has none. Run "
+            "`inferscale bench` without it to measure the configured model."
+        )
+    return config
+
+
+def _config_of(model: str) -> dict[str, Any]:
+    if Path(model).is_dir():
+        return read_config(Path(model))
+    from transformers import AutoConfig
+
+    config: dict[str, Any] = AutoConfig.from_pretrained(model).to_dict()
+    return config
