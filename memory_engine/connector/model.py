@@ -70,17 +70,7 @@ def find_ropes(layers: dict[str, Any], device: torch.device) -> dict[str, Rope |
     if any(getattr(layer.impl, "sinks", None) is not None for layer in layers.values()):
         # A sink's share of the attention shrinks with the position, even over equal tokens.
         raise UnsupportedError("its attention has sinks, which the probe cannot tell from an error")
-    wanted = {id(layer): name for name, layer in layers.items()}
-    parents: dict[str, torch.nn.Module] = {}
-    shared: list[torch.nn.Module] = []
-    for module in gc.get_objects():
-        if not issubclass(type(module), torch.nn.Module):
-            continue
-        if runs_through_transformers(module):
-            shared.append(module)
-        for child in module.children():
-            if id(child) in wanted:
-                parents[wanted[id(child)]] = module
+    parents, shared = _around(layers)
     rotating = {name: parent for name, parent in parents.items() if _rotates(parent)}
     known: dict[int, Rope] = {}
     ropes: dict[str, Rope | None] = dict.fromkeys(layers)
@@ -93,6 +83,21 @@ def find_ropes(layers: dict[str, Any], device: torch.device) -> dict[str, Rope |
     for model in shared:
         ropes |= shared_ropes(model, rotating, device)
     return ropes
+
+
+def _around(layers: dict[str, Any]) -> tuple[dict[str, torch.nn.Module], list[torch.nn.Module]]:
+    """The module around each attention layer, and the models that own a RoPE for all layers."""
+    wanted = {id(layer): name for name, layer in layers.items()}
+    parents, models = {}, []
+    for module in gc.get_objects():
+        if not issubclass(type(module), torch.nn.Module):
+            continue
+        if runs_through_transformers(module):
+            models.append(module)
+        for child in module.children():
+            if id(child) in wanted:
+                parents[wanted[id(child)]] = module
+    return parents, models
 
 
 def _rotates(attention: torch.nn.Module) -> bool:

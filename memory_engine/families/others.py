@@ -30,6 +30,7 @@ PARTIAL = (
         "partial rotary, GPT-J pairing, run through Transformers",
         _glm("GlmForCausalLM", "glm"),
     ),
+    Family("GLM, bf16", "the same, rounded", _glm("GlmForCausalLM", "glm"), "bfloat16"),
     Family(
         "GLM-4 MoE",
         "partial rotary, NeoX pairing, QK-norm, experts",
