@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app import families
 from app.compose import open_database
 from app.engine import build_engine, engine_arguments, start_engine
 from app.hardware import hardware, versions
@@ -48,6 +49,7 @@ async def examine(
     checks.append(await _database(settings))
     model, path = await _model("language model", choose_model, settings)
     checks += [model, (await _model("embedding model", choose_embedding_model, settings))[0]]
+    checks += _families()
     if not with_engine:
         skipped = Check("conformance", True, "not checked", "Run it without --no-engine.")
         return [*checks, skipped]
@@ -113,6 +115,12 @@ async def _model(
     except InferScaleError as error:
         return Check(name, False, "not usable", str(error)), ""
     return Check(name, True, path), path
+
+
+def _families() -> list[Check]:
+    report = families.known()
+    found = f"{families.summary(report)}, as last measured" if report else ""
+    return [Check("model families", True, found)] if report else []
 
 
 async def _conformance(settings: Settings, model: str, engine: Engine | None) -> Check:

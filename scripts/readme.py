@@ -1,16 +1,18 @@
-"""Fills the generated parts of README.md: what each file is for, and the settings."""
+"""Fills the generated parts of README.md: what each file is for, the settings, the models."""
 
 import ast
 import re
 import subprocess
 from pathlib import Path, PurePath
 
+from app import families
 from app.cli.settings_table import as_markdown
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 ENTRY = re.compile(r"^- `(?P<path>[\w/.]+\.py)`.*$", re.MULTILINE)
 SETTINGS = re.compile(r"(?<=<!-- settings -->\n).*(?=<!-- end of settings -->)", re.DOTALL)
+MODELS = re.compile(r"(?<=<!-- models -->\n).*(?=<!-- end of models -->)", re.DOTALL)
 
 
 def rendered(readme: str) -> str:
@@ -25,7 +27,8 @@ def rendered(readme: str) -> str:
         if path not in map(_path, lines):
             lines.insert(_place(path, lines), _line(path))
     readme = ENTRY.sub(lambda entry: _line(entry["path"]), "\n".join(lines))
-    return SETTINGS.sub(lambda _: f"{as_markdown()}\n", readme)
+    readme = SETTINGS.sub(lambda _: f"{as_markdown()}\n", readme)
+    return MODELS.sub(lambda _: f"{_models()}\n", readme)
 
 
 def source_files() -> list[str]:
@@ -40,6 +43,13 @@ def summary(path: str) -> str:
     """The first line of the file's docstring."""
     docstring = ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
     return (docstring or "(no docstring)").splitlines()[0]
+
+
+def _models() -> str:
+    report = families.known()
+    if report is None:
+        raise FileNotFoundError(f"{families.KNOWN} is missing: {families.COMMAND} makes it")
+    return families.as_markdown(report)
 
 
 def _line(path: str) -> str:

@@ -12,17 +12,18 @@ from vllm.model_executor.layers.rotary_embedding import (
 from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbeddingBase
 
 from memory_engine.connector.rope import Rope
+from memory_engine.connector.transformers_rope import runs_through_transformers, shared_ropes
+from memory_engine.connector.unsupported import UnsupportedError
 
-
-class UnsupportedError(Exception):
-    """KV injection cannot be right for this model or engine set-up; the message says why."""
+__all__ = ["UnsupportedError", "find_ropes", "kv_bytes_per_token", "require_supported"]
 
 
 def require_supported(vllm_config: Any, kv_cache_config: Any) -> None:
     """Raise UnsupportedError for set-ups the connector cannot serve.
 
     One group of full-attention layers in the model's own dtype is supported. Without
-    hybrid memory support vLLM stores sliding-window layers like full-attention ones.
+    hybrid memory support vLLM stores sliding-window layers like full-attention ones, unless
+    all layers slide: then it drops what the window has passed, if anything ever is.
     """
     parallel = vllm_config.parallel_config
     if parallel.pipeline_parallel_size > 1:
@@ -33,8 +34,18 @@ def require_supported(vllm_config: Any, kv_cache_config: Any) -> None:
     if len(groups) != 1:
         raise UnsupportedError(f"the model has {len(groups)} groups of KV caches, not one")
     spec = groups[0].kv_cache_spec
-    if type(spec).__name__ != "FullAttentionSpec":
-        raise UnsupportedError(f"its KV cache is a {type(spec).__name__}, not full attention")
+    kind = type(spec).__name__
+    if kind == "SlidingWindowSpec":
+        longest = vllm_config.model_config.max_model_len
+        if spec.sliding_window < longest:
+            raise UnsupportedError(
+                f"its window of {spec.sliding_window} tokens is shorter than the longest prompt "
+                f"of {longest}"
+            )
+    elif kind == "UniformTypeKVCacheSpecs":
+        raise UnsupportedError("its layers differ in KV heads or head size")
+    elif kind != "FullAttentionSpec":
+        raise UnsupportedError(f"its KV cache is a {kind}, not full attention")
     if spec.dtype not in (torch.float32, torch.bfloat16, torch.float16):
         raise UnsupportedError(f"a KV cache of {spec.dtype} is not supported")
     if getattr(spec, "head_size_v", spec.head_size) != spec.head_size:
@@ -55,21 +66,51 @@ def find_ropes(layers: dict[str, Any], device: torch.device) -> dict[str, Rope |
 
     vLLM hands a connector the attention layers but not the modules around them, so the
     parent of each, which owns `rotary_emb`, is looked up among the live objects.
+    Raises UnsupportedError for a RoPE, or an attention, that cannot be understood or checked.
     """
-    wanted = {id(layer): name for name, layer in layers.items()}
-    ropes: dict[str, Rope | None] = dict.fromkeys(layers)
+    if any(getattr(layer.impl, "sinks", None) is not None for layer in layers.values()):
+        # A sink's share of the attention shrinks with the position, even over equal tokens.
+        raise UnsupportedError("its attention has sinks, which the probe cannot tell from an error")
+    parents, shared = _around(layers)
+    rotating = {name: parent for name, parent in parents.items() if _rotates(parent)}
     known: dict[int, Rope] = {}
+    ropes: dict[str, Rope | None] = dict.fromkeys(layers)
+    for name, parent in rotating.items():
+        rotary = getattr(parent, "rotary_emb", None)
+        if rotary is not None:
+            if id(rotary) not in known:
+                known[id(rotary)] = _rope(rotary, device)
+            ropes[name] = known[id(rotary)]
+    for model in shared:
+        ropes |= shared_ropes(model, rotating, device)
+    return ropes
+
+
+def _around(layers: dict[str, Any]) -> tuple[dict[str, torch.nn.Module], list[torch.nn.Module]]:
+    """The module around each attention layer, and the models that own a RoPE for all layers."""
+    wanted = {id(layer): name for name, layer in layers.items()}
+    parents, models = {}, []
     for module in gc.get_objects():
         if not issubclass(type(module), torch.nn.Module):
             continue
+        if runs_through_transformers(module):
+            models.append(module)
         for child in module.children():
-            name = wanted.get(id(child))
-            rotary = getattr(module, "rotary_emb", None)
-            if name is not None and rotary is not None:
-                if id(rotary) not in known:
-                    known[id(rotary)] = _rope(rotary, device)
-                ropes[name] = known[id(rotary)]
-    return ropes
+            if id(child) in wanted:
+                parents[wanted[id(child)]] = module
+    return parents, models
+
+
+def _rotates(attention: torch.nn.Module) -> bool:
+    """Whether a module uses the RoPE it owns; in models with NoPE layers some do not.
+
+    The probe finds a layer that is judged wrongly here.
+    """
+    for always in ("v1", "apply_rope_all_layers", "force_rope"):
+        # Cohere and EXAONE: sliding layers rotate, the others only if this is set.
+        if hasattr(attention, always):
+            return bool(getattr(attention, always) or getattr(attention, "sliding_window", None))
+    return all(getattr(attention, name, True) for name in ("use_rope", "_use_rope", "use_rotary"))
 
 
 def _rope(rotary: Any, device: torch.device) -> Rope:

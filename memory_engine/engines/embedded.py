@@ -38,11 +38,17 @@ class EmbeddedEngine(Engine):
     ) -> None:
         self._model = str(model)
         self._arena_bytes = arena_bytes
-        self._store = {"host_bytes": host_bytes, "store_dtype": store_dtype}
-        self._kv_cache_bytes = kv_cache_bytes
-        self._max_model_len = max_model_len
-        self._dtype = dtype
-        self._engine_args = engine_args
+        self._options: dict[str, Any] = {
+            "connector": {
+                "arena_bytes": arena_bytes,
+                "host_bytes": host_bytes,
+                "store_dtype": store_dtype,
+            },
+            "kv_cache_bytes": kv_cache_bytes,
+            "max_model_len": max_model_len,
+            "dtype": dtype,
+            **engine_args,
+        }
         self._llm: Any = None
 
     async def start(self) -> None:
@@ -50,15 +56,7 @@ class EmbeddedEngine(Engine):
 
         Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
         """
-        self._llm = await asyncio.to_thread(
-            launch,
-            self._model,
-            connector={"arena_bytes": self._arena_bytes, **self._store},
-            kv_cache_bytes=self._kv_cache_bytes,
-            max_model_len=self._max_model_len,
-            dtype=self._dtype,
-            **self._engine_args,
-        )
+        self._llm = await asyncio.to_thread(self._launch)
         config = self._llm.vllm_config
         stats = await self._account(wire.stats_params())
         capacity = int(stats.get("arena", {}).get("capacity", 0))
@@ -73,6 +71,9 @@ class EmbeddedEngine(Engine):
         )
         vocab = int(config.model_config.get_vocab_size())
         self.conformance = await run_gate(self, vocab, str(config.model_config.dtype))
+
+    def _launch(self) -> Any:
+        return launch(self._model, **self._options)
 
     async def generate(
         self, prompt: Prompt, mode: Mode, sampling: Sampling

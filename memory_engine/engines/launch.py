@@ -7,29 +7,57 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from memory_engine.engines.memory_budget import gpu_utilization, require_room
+from memory_engine.errors import UnsupportedModelError
 
 _GPU_BLOCK = 64  # tokens
 
 
-def launch(
+def launch(model: str, **options: Any) -> Any:
+    """An `AsyncLLM` that serves. Blocks until the model is loaded.
+
+    Options and errors are those of `engine_config`.
+    """
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    config = engine_config(model, **options)
+    with _children_spared_ctrl_c():
+        return AsyncLLM.from_vllm_config(config)
+
+
+def engine_config(model: str, **options: Any) -> Any:
+    """vLLM's configuration of an engine with the connector; options as `_engine_args`.
+
+    Raises ArenaTooLargeError if arena and cache do not fit the memory there is, and
+    UnsupportedModelError for a model that vLLM cannot run with a connector.
+    """
+    from vllm.usage.usage_lib import UsageContext
+
+    args = _engine_args(model, **options)
+    config = args.create_engine_config(UsageContext.ENGINE_CONTEXT)
+    if config.model_config.is_hybrid or config.model_config.is_attention_free:
+        raise UnsupportedModelError(
+            "The model has layers that keep a state instead of keys and values (Mamba, linear "
+            "attention), and vLLM does not run those with a KV connector."
+        )
+    return config
+
+
+def _engine_args(
     model: str,
     *,
     connector: dict[str, Any],
     kv_cache_bytes: int | None,
     max_model_len: int | None,
     dtype: str,
-    **engine_args: Any,
+    **more: Any,
 ) -> Any:
-    """An `AsyncLLM` that serves. Blocks until the model is loaded.
+    """vLLM's arguments for an engine with the connector; `more` goes to vLLM as it is.
 
     connector: the InferScale connector's configuration, at least `arena_bytes`.
-
-    Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
     """
     from vllm import AsyncEngineArgs
     from vllm.config import KVTransferConfig
     from vllm.platforms import current_platform
-    from vllm.v1.engine.async_llm import AsyncLLM
 
     arena_bytes = int(connector["arena_bytes"])
     on_host = int(connector.get("host_bytes", 0))
@@ -48,7 +76,7 @@ def launch(
         options["compilation_config"] = {"cudagraph_mode": "FULL"}
         if kv_cache_bytes is None:
             options["gpu_memory_utilization"] = gpu_utilization(arena_bytes)
-    args = AsyncEngineArgs(
+    return AsyncEngineArgs(
         model=model,
         dtype=dtype,
         max_model_len=max_model_len,
@@ -59,10 +87,8 @@ def launch(
             kv_role="kv_both",
             kv_connector_extra_config={"end_with_parent": True} | connector,
         ),
-        **(options | engine_args),
+        **(options | more),
     )
-    with _children_spared_ctrl_c():
-        return AsyncLLM.from_engine_args(args)
 
 
 @contextmanager

@@ -37,6 +37,7 @@ async def test_every_part_is_looked_at(settings: Settings) -> None:
         "database",
         "language model",
         "embedding model",
+        "model families",
         "conformance",
     ]
     assert found["database"].ok, found["database"].to_do

@@ -1,0 +1,101 @@
+"""vLLM inside this process: a small model starts in seconds, one after the other.
+
+Three processes that each import vLLM cost most of an engine's start. A program that only
+wants the gate's verdict on small models pays the import once.
+"""
+
+import gc
+import json
+import os
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.engines.launch import engine_config
+from memory_engine.families.random_weights import register_loader
+
+
+class InProcessEngine(EmbeddedEngine):
+    """An `EmbeddedEngine` with random weights whose vLLM runs in this process.
+
+    One at a time, and one request at a time: whoever awaits an output computes it.
+    """
+
+    async def start(self) -> None:
+        with _few_collections():
+            await super().start()
+
+    async def aclose(self) -> None:
+        with _few_collections():
+            await super().aclose()
+
+    def _launch(self) -> Any:
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        _know_here(Path(self._model))
+        with mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"):
+            config = engine_config(
+                self._model,
+                load_format=register_loader(),
+                skip_tokenizer_init=True,
+                distributed_executor_backend="uni",
+                **self._options,
+            )
+            return _Requests(LLMEngine.from_vllm_config(config))
+
+
+class _Requests:
+    """An `LLMEngine` behind what `EmbeddedEngine` uses of `AsyncLLM`."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.vllm_config = engine.vllm_config
+
+    async def generate(
+        self, inputs: dict[str, Any], sampling: Any, request_id: str
+    ) -> AsyncGenerator[Any, None]:
+        internal_id = self._engine.add_request(request_id, inputs, sampling)
+        try:
+            while self._engine.has_unfinished_requests():
+                for output in self._engine.step():
+                    yield output
+        finally:
+            self._engine.abort_request([internal_id], internal=True)
+
+    def shutdown(self) -> None:
+        engine, self._engine = self._engine, None
+        engine.engine_core.shutdown()
+        clean_up()
+
+
+def clean_up() -> None:
+    """Leave nothing of a model, started or not, that the next one would find."""
+    from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
+    from vllm.model_executor.layers.rotary_embedding import _ROPE_DICT
+
+    # Its keys lack the maximum length, by which LongRoPE chooses its half.
+    _ROPE_DICT.clear()
+    # An engine that failed shuts down when it is collected, and the next one's groups with it.
+    gc.collect()
+    cleanup_dist_env_and_memory()
+
+
+def _know_here(model: Path) -> None:
+    """Let vLLM inspect the model's class here, not in a process that imports vLLM again."""
+    from vllm import ModelRegistry
+
+    for name in json.loads((model / "config.json").read_text())["architectures"]:
+        known = ModelRegistry.models.get(name)
+        if known is not None:
+            ModelRegistry.register_model(name, known.load_model_cls())
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    # vLLM collects garbage nine times a start, half a second each.
+    with mock.patch.object(gc, "collect", return_value=0):
+        yield
+    gc.collect(1)
