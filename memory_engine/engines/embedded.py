@@ -114,9 +114,10 @@ class EmbeddedEngine(Engine):
     async def aclose(self) -> None:
         llm, self._llm = self._llm, None
         if llm is not None:
-            if llm.output_handler is not None:
+            handler = getattr(llm, "output_handler", None)
+            if handler is not None:
                 # Or it reports the end of the engine's process as a failure.
-                llm.output_handler.cancel()
+                handler.cancel()
             await asyncio.to_thread(llm.shutdown)
             # vLLM shuts down once more when it is collected, which can be after the modules
             # it needs for that are gone.
