@@ -2,7 +2,7 @@
 # make test  install what is missing, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
-.PHONY: setup setup-dev run test lint format bench readme lock
+.PHONY: setup setup-dev run test lint format bench readme figures lock
 export PYTHON DEVICE
 
 PACKAGES = app agent memory_engine ui migrations scripts tests
@@ -36,6 +36,11 @@ bench: setup
 # Bring the generated parts of README.md up to date.
 readme: setup
 	@$(BIN)/python -m scripts.readme
+
+# Bring docs/performance.md and its plots up to date with the report of the complete run.
+figures: setup-dev
+	@$(BIN)/python -m scripts.performance
+	@$(BIN)/python -m scripts.plots
 
 # Resolve the requirement files again, keeping the pins that still fit.
 lock: setup

@@ -63,6 +63,7 @@ def _measure(shape: CacheShape, fact_tokens: int) -> dict[str, Any]:
     rope = synthetic_rope(shape.head_dim, max(counts), "cuda")
     sizes = (shape.layers, shape.kv_heads, shape.head_dim)
     store = Store(max(counts), sizes, dtype, torch.device("cuda"))
+    store.data.normal_()
     copies = FusedCopies(layers, [(rope, list(range(shape.layers)))])
     source = torch.empty(_COPIED, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)

@@ -22,6 +22,7 @@ from memory_engine.errors import EngineError, SettingsError
 
 ROOM = 64  # tokens beyond the longest prompt: the engine's own rounding
 ENCODE_FACTS = FULL_GPU.encode_facts
+SPARE_MIB = 64  # of the arena, beyond what the facts need
 PROMPTS_HELD = 4  # how many longest prompts vLLM's cache can hold at once
 
 
@@ -77,9 +78,11 @@ def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) ->
         )
     a_token = kv_bytes_per_token(config, BYTES[_cache_dtype(settings, config)])
     arguments["max_model_len"] = min(limit, max(settings.max_model_len, needed))
-    held = bench.held_tokens * a_token // bench.tensor_parallel + 64 * MIB
-    arguments["arena_bytes"] = max(arguments["arena_bytes"], held)
-    arguments["host_bytes"] = _host_bytes(bench, held)
+    of_a_rank = a_token // bench.tensor_parallel
+    held = bench.held_tokens * of_a_rank + SPARE_MIB * MIB
+    # Whole tokens: the engine tells the bytes of one by dividing.
+    arguments["arena_bytes"] = max(arguments["arena_bytes"], held) // of_a_rank * of_a_rank
+    arguments["host_bytes"] = _host_bytes(bench, bench.host_tokens * of_a_rank)
     if arguments["kv_cache_bytes"] is not None:
         under_load = prompt_tokens(bench.load_k, bench.fact_tokens) + bench.longest_reply + ROOM
         in_cache = max(PROMPTS_HELD * needed, max(bench.concurrency, default=0) * under_load)
