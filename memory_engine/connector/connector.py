@@ -38,7 +38,8 @@ class InferScaleConnector(KVConnectorBase_V1):
 
     Configured through `kv_connector_extra_config`: `arena_bytes`, the size of the arena
     a rank; `host_bytes`, the size of the host memory behind it, a rank, 0 for none;
-    `store_dtype`, `auto` for the cache's or `fp8`; `end_with_parent`, whether the engine
+    `store_dtype`, `auto` for the cache's or `fp8`; `signing_key`, what requests must be
+    signed with (see `signature`), none if empty; `end_with_parent`, whether the engine
     stops with the process that started it.
     Requests speak to it through `kv_transfer_params` (see `params`).
     """
@@ -59,7 +60,8 @@ class InferScaleConnector(KVConnectorBase_V1):
                 end_with_parent()
             # A refused engine gets an arena that nothing enters.
             tiers = Tiers(Arena(max(sizes.device, 1)), Arena(sizes.host) if sizes.host else None)
-            self.scheduler = SchedulerSide(tiers, block_size, refusal)
+            key = str(self._kv_transfer_config.get_from_extra_config("signing_key", ""))
+            self.scheduler = SchedulerSide(tiers, block_size, refusal, key.encode())
         else:
             self.worker = WorkerSide(sizes, refusal)
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from memory_engine.connector.signature import is_signed
+
 KEY = "inferscale"
 
 
@@ -49,10 +51,15 @@ class Params:
     drop: tuple[str, ...] | None = None
 
 
-def parse(raw: object, prompt_tokens: int) -> Params:
-    """Check `raw` and return it parsed; ValueError says what is wrong with it."""
+def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
+    """Check `raw` and return it parsed; ValueError says what is wrong with it.
+
+    With a `key` it must be signed: see `signature`.
+    """
     if not isinstance(raw, Mapping):
         raise ValueError(f"{KEY} must be an object, got {type(raw).__name__}")
+    if key and not is_signed(raw, key):
+        raise ValueError("the request is not signed with this engine's key")
     try:
         op = Op(str(raw.get("op")))
     except ValueError:

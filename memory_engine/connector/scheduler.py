@@ -29,14 +29,15 @@ class SchedulerSide:
     """Plans loads and saves over `Tiers`; plain Python, no engine needed.
 
     block_size: tokens of a block of vLLM's KV cache manager. refusal: why the set-up
-    cannot be served, "" if it can.
+    cannot be served, "" if it can. key: what requests must be signed with, if anything.
     """
 
-    def __init__(self, tiers: Tiers, block_size: int, refusal: str = "") -> None:
+    def __init__(self, tiers: Tiers, block_size: int, refusal: str = "", key: bytes = b"") -> None:
         self._tiers = tiers
         self._block_size = block_size
         self._closed = refusal or _NOT_PROBED
         self._refused = bool(refusal)
+        self._key = key
         self._tracked: dict[str, Tracked] = {}
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
@@ -44,7 +45,7 @@ class SchedulerSide:
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
         """A request with parameters `raw` was queued; control operations act at once."""
         try:
-            params = parse(raw, prompt_tokens)
+            params = parse(raw, prompt_tokens, self._key)
         except ValueError as error:
             self._malformed[request_id] = str(error)
             return

@@ -1,6 +1,7 @@
 """vLLM in this process's care: AsyncLLM with the InferScale connector."""
 
 import asyncio
+import secrets
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -38,11 +39,14 @@ class EmbeddedEngine(Engine):
     ) -> None:
         self._model = str(model)
         self._arena_bytes = arena_bytes
+        # Made anew with every engine: nobody else on this machine can speak to its connector.
+        self._signing_key = secrets.token_hex(32)
         self._options: dict[str, Any] = {
             "connector": {
                 "arena_bytes": arena_bytes,
                 "host_bytes": host_bytes,
                 "store_dtype": store_dtype,
+                "signing_key": self._signing_key,
             },
             "kv_cache_bytes": kv_cache_bytes,
             "max_model_len": max_model_len,
@@ -148,7 +152,9 @@ class EmbeddedEngine(Engine):
             stop=list(sampling.stop),
             output_kind=RequestOutputKind.DELTA,
             structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
-            extra_args={"kv_transfer_params": params} if params else None,
+            extra_args=(
+                {"kv_transfer_params": wire.signed(params, self._signing_key)} if params else None
+            ),
             **({"ignore_eos": sampling.ignore_eos} | extra),
         )
         inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}

@@ -8,6 +8,7 @@ block can never serve a text request, another owner, or a fact that was encoded 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
+from memory_engine.connector.signature import FIELD, sign
 from memory_engine.engines.base import ArenaStats
 from memory_engine.types import Prompt, Span
 
@@ -63,6 +64,13 @@ def arena_stats(counts: Mapping[str, int]) -> ArenaStats:
         promotions=counts["promotions"],
         demotions=counts["demotions"],
     )
+
+
+def signed(params: dict[str, object], key: str) -> dict[str, object]:
+    """The same parameters with their signature, if there is a key."""
+    inner = params[KEY]
+    assert isinstance(inner, dict)
+    return {KEY: inner | {FIELD: sign(inner, key.encode())}} if key else params
 
 
 def prompt_salt(prompt: Prompt, params: dict[str, object] | None, extra: str = "") -> str:
