@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from memory_engine.engines.base import EncodeJob, Engine
+from memory_engine.errors import EngineError
 from memory_engine.turns import Turns
 from memory_engine.windows import Encoder, FactSegment
 
@@ -23,6 +24,9 @@ class _Work:
         # Segments the arena had no room for; tried again when the wishes change.
         self.rejected: set[str] = set()
         self.task: asyncio.Task[None] | None = None
+        # Whether what a snapshot holds was asked for; from then on there may be more to keep.
+        self.restored = False
+        self.changed = False
 
     def missing(self) -> list[FactSegment]:
         away = self.resident | self.rejected
@@ -81,11 +85,21 @@ class EncodingQueue:
                 await asyncio.shield(work.task)
 
     async def aclose(self) -> None:
-        """Stop; what is not encoded yet is encoded after the next start."""
+        """Stop and write snapshots; what is not encoded yet is encoded after the next start."""
         tasks = [work.task for work in self._work.values() if work.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for owner, work in self._work.items():
+            # What is to be dropped must not be written; it is encoded again instead.
+            if work.changed and not work.unwanted:
+                await self._snapshot(owner)
+
+    async def _snapshot(self, owner: str) -> None:
+        try:
+            await self._engine.snapshot(owner)
+        except EngineError:
+            _log.warning("The KV of facts could not be kept on disk.", exc_info=True)
 
     def _start(self, owner: str, work: _Work) -> None:
         if work.task is None and (work.unwanted or work.missing()):
@@ -94,6 +108,8 @@ class EncodingQueue:
 
     async def _run(self, owner: str, work: _Work) -> None:
         try:
+            if not work.restored:
+                await self._restore(owner, work)
             while work.unwanted or work.missing():
                 if unwanted := set(work.unwanted):
                     await self._engine.drop(owner, sorted(unwanted))
@@ -103,6 +119,12 @@ class EncodingQueue:
                 await self._encode_all(owner, work, self._encoder.jobs(owner, batch))
         finally:
             work.task = None
+
+    async def _restore(self, owner: str, work: _Work) -> None:
+        held = set(await self._engine.restore(owner))
+        work.restored = True
+        work.resident |= held & work.wanted.keys()
+        work.unwanted |= held - work.wanted.keys() - {self._encoder.prefix_id(owner)}
 
     async def _encode_all(self, owner: str, work: _Work, jobs: Sequence[EncodeJob]) -> None:
         try:
@@ -125,6 +147,7 @@ class EncodingQueue:
                 _log.warning("The KV arena has no room for a fact; it is sent as text.")
             elif segment_id in work.wanted:
                 work.resident.add(segment_id)
+                work.changed = True
             else:
                 work.unwanted.add(segment_id)
 

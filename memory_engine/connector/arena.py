@@ -19,13 +19,14 @@ class Segment:
 
     `slots` is int32 of shape [length], one slot a token, in token order. `pins` counts
     the promises that keep it from eviction; a segment dropped while pinned is `doomed`
-    and goes with its last pin.
+    and goes with its last pin. One that is not `ready` has no KV yet, and is not found.
     """
 
     owner: str
     slots: Slots
     pins: int = 0
     doomed: bool = False
+    ready: bool = True
 
     @property
     def length(self) -> int:
@@ -53,10 +54,8 @@ class Arena:
 
     def find(self, owner: str, segment_id: str) -> Segment | None:
         """The resident segment, or None; does not count as a use."""
-        segment = self._segments.get(segment_id)
-        if segment is None or segment.owner != owner or segment.doomed:
-            return None
-        return segment
+        segment = self._held(owner, segment_id)
+        return segment if segment is not None and segment.ready else None
 
     def touch(self, segment_id: str) -> None:
         """Count a use, for the eviction order."""
@@ -101,7 +100,7 @@ class Arena:
         From now on `find` does not see them, pinned or not.
         """
         wanted = dict.fromkeys(self._segments if segment_ids is None else segment_ids)
-        found = [i for i in wanted if self.find(owner, i) is not None]
+        found = [i for i in wanted if self._held(owner, i) is not None]
         for segment_id in found:
             segment = self._segments[segment_id]
             segment.doomed = True
@@ -118,7 +117,7 @@ class Arena:
 
     def owned(self, owner: str) -> list[str]:
         """The ids of the owner's segments, the one not used for longest first."""
-        return [i for i, s in self._segments.items() if s.owner == owner and not s.doomed]
+        return [i for i in self._segments if self.find(owner, i) is not None]
 
     @property
     def free(self) -> int:
@@ -145,6 +144,19 @@ class Arena:
         slots = np.sort(np.concatenate(held))
         if not np.array_equal(slots, np.arange(self.capacity)):
             raise RuntimeError(f"arena of {self.capacity} slots does not add up: {self.stats()}")
+
+    def ready(self, segment_id: str, *, there: bool) -> None:
+        """A segment allocated as not ready has its KV now and loses a pin, or is given up."""
+        segment = self._segments[segment_id]
+        segment.ready = True
+        segment.doomed = segment.doomed or not there
+        self.unpin(segment_id)
+
+    def _held(self, owner: str, segment_id: str) -> Segment | None:
+        segment = self._segments.get(segment_id)
+        if segment is None or segment.owner != owner or segment.doomed:
+            return None
+        return segment
 
     def _make_room(self, length: int) -> bool:
         missing = length - self._free_count

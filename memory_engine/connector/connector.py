@@ -10,6 +10,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
+from memory_engine.connector.archive import ArchiveSettings
 from memory_engine.connector.arena import Arena
 from memory_engine.connector.metadata import StepPlan, WorkerReport
 from memory_engine.connector.model import (
@@ -36,11 +37,16 @@ if TYPE_CHECKING:
 class InferScaleConnector(KVConnectorBase_V1):
     """Injects stored KV of facts into requests and keeps KV of encode requests.
 
-    Configured through `kv_connector_extra_config`: `arena_bytes`, the size of the arena
-    a rank; `host_bytes`, the size of the host memory behind it, a rank, 0 for none;
-    `store_dtype`, `auto` for the cache's or `fp8`; `signing_key`, what requests must be
-    signed with (see `signature`), none if empty; `end_with_parent`, whether the engine
-    stops with the process that started it.
+    Configured through `kv_connector_extra_config`, sizes being those of a rank:
+
+        arena_bytes       the arena on the device
+        host_bytes        host memory behind it, 0 for none
+        store_dtype       `auto` for the cache's type, or `fp8`
+        signing_key       what requests must be signed with (see `signature`), none if empty
+        snapshot_folder   where an owner's segments are written when asked, "" for nowhere
+        snapshot_bytes    how much that folder may hold
+        end_with_parent   whether the engine stops with the process that started it
+
     Requests speak to it through `kv_transfer_params` (see `params`).
     """
 
@@ -61,9 +67,21 @@ class InferScaleConnector(KVConnectorBase_V1):
             # A refused engine gets an arena that nothing enters.
             tiers = Tiers(Arena(max(sizes.device, 1)), Arena(sizes.host) if sizes.host else None)
             key = str(self._kv_transfer_config.get_from_extra_config("signing_key", ""))
-            self.scheduler = SchedulerSide(tiers, block_size, refusal, key.encode())
+            self.scheduler = SchedulerSide(
+                tiers, block_size, refusal, key.encode(), self._archive_settings()
+            )
         else:
-            self.worker = WorkerSide(sizes, refusal)
+            parallel = vllm_config.parallel_config
+            rank = (parallel.rank, parallel.tensor_parallel_size)
+            self.worker = WorkerSide(sizes, refusal, rank)
+
+    def _archive_settings(self) -> ArchiveSettings:
+        option = self._kv_transfer_config.get_from_extra_config
+        return ArchiveSettings(
+            str(option("snapshot_folder", "")),
+            int(option("snapshot_bytes", 0)),
+            self._vllm_config.parallel_config.tensor_parallel_size,
+        )
 
     def _sizes(self, kv_cache_config: "KVCacheConfig") -> TierSizes:
         option = self._kv_transfer_config.get_from_extra_config

@@ -10,7 +10,8 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 
 from memory_engine.connector.arena import Slots
-from memory_engine.connector.tiers import Move
+from memory_engine.connector.snapshots import Contents
+from memory_engine.connector.tiers import Held, Move, Reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +60,43 @@ class Probe:
     positions: Slots
 
 
+@dataclass(frozen=True, slots=True)
+class SnapshotOrder:
+    """Write an owner's segments to `folder`; the folder may hold `budget` bytes."""
+
+    request_id: str
+    folder: str
+    owner: str
+    budget: int
+    contents: Contents
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOrder:
+    """Read rows of an owner's snapshot, of that version, into reserved slots."""
+
+    request_id: str
+    folder: str
+    owner: str
+    version: str
+    reserved: Reserved
+
+
 @dataclass(slots=True)
 class StepPlan(KVConnectorMetadata):
     """The worker's orders for one step, in the order of their execution.
 
-    Before the forward pass: `moves` between the tiers, in their order, then `load`. After
-    it: `save`, then `probes`.
+    Before the forward pass: `moves` between the tiers, in their order, `restores`, then
+    `load`. After it: `save`, `probes`, then `snapshots`.
     """
 
     load: Transfer | None = None
     save: Transfer | None = None
     probes: tuple[Probe, ...] = ()
     moves: tuple[Move, ...] = ()
+    restores: tuple[RestoreOrder, ...] = ()
+    snapshots: tuple[SnapshotOrder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +109,13 @@ class Verdict:
 
 @dataclass(slots=True)
 class WorkerReport(KVConnectorWorkerMetadata):
-    """The worker's answers of one step: verdicts by request id."""
+    """The worker's answers of one step, by request id.
+
+    `archived` says of a snapshot or a restore why it failed, or "".
+    """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    archived: dict[str, str] = field(default_factory=dict)
 
     def aggregate(self, other: KVConnectorWorkerMetadata) -> "WorkerReport":
         """Merge two ranks' reports: a refusal by any rank and the larger error win."""
@@ -96,4 +126,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             names = ours.errors.keys() | theirs.errors.keys()
             worst = {n: max(ours.errors.get(n, 0.0), theirs.errors.get(n, 0.0)) for n in names}
             merged[request_id] = Verdict(ours.reason or theirs.reason, worst)
-        return WorkerReport(merged)
+        archived = dict(self.archived)
+        for request_id, error in other.archived.items():
+            archived[request_id] = archived.get(request_id) or error
+        return WorkerReport(merged, archived)

@@ -5,6 +5,7 @@
     {"op": "drop",   "owner": "u1", "segments": "<id> ..." or null for all}
     {"op": "probe",  "owner": "u1", "segments": as for inject, or null}
     {"op": "demote" or "prefetch", "owner": "u1"}
+    {"op": "snapshot" or "restore", "owner": "u1", "segments": "<the model's fingerprint>"}
     {"op": "stats"}
 
 `start` and `length` are token positions in the request's own prompt. Segments are one
@@ -29,6 +30,8 @@ class Op(StrEnum):
     DROP = "drop"
     DEMOTE = "demote"
     PREFETCH = "prefetch"
+    SNAPSHOT = "snapshot"
+    RESTORE = "restore"
     PROBE = "probe"
     STATS = "stats"
 
@@ -43,12 +46,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """A parsed request. `drop` is the ids to drop, None for all of the owner's."""
+    """A parsed request. `drop` is the ids to drop, None for all of the owner's.
+
+    `fingerprint` is the model's, for a snapshot.
+    """
 
     op: Op
     owner: str = ""
     spans: tuple[Span, ...] = ()
     drop: tuple[str, ...] | None = None
+    fingerprint: str = ""
 
 
 def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
@@ -76,6 +83,10 @@ def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
         return Params(op, owner, drop=_ids(segments))
     if op in (Op.DEMOTE, Op.PREFETCH):
         return Params(op, owner)
+    if op in (Op.SNAPSHOT, Op.RESTORE):
+        if not isinstance(segments, str) or not segments:
+            raise ValueError("segments of a snapshot must be the model's fingerprint")
+        return Params(op, owner, fingerprint=segments)
     return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is not Op.ENCODE))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from memory_engine.connector.archive import Archive, ArchiveSettings
 from memory_engine.connector.arena import Slots
 from memory_engine.connector.metadata import Probe, StepPlan, Transfer, WorkerReport
 from memory_engine.connector.params import KEY, Op, Span, parse
@@ -32,12 +33,20 @@ class SchedulerSide:
     cannot be served, "" if it can. key: what requests must be signed with, if anything.
     """
 
-    def __init__(self, tiers: Tiers, block_size: int, refusal: str = "", key: bytes = b"") -> None:
+    def __init__(
+        self,
+        tiers: Tiers,
+        block_size: int,
+        refusal: str = "",
+        key: bytes = b"",
+        archive: ArchiveSettings | None = None,
+    ) -> None:
         self._tiers = tiers
         self._block_size = block_size
         self._closed = refusal or _NOT_PROBED
         self._refused = bool(refusal)
         self._key = key
+        self._archive = Archive(tiers, archive or ArchiveSettings())
         self._tracked: dict[str, Tracked] = {}
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
@@ -51,6 +60,7 @@ class SchedulerSide:
             return
         tracked = self._tracked[request_id] = Tracked(params)
         if params.op is Op.DROP:
+            self._archive.forget(params.owner)
             tracked.count = self._tiers.drop(params.owner, params.drop)
         elif params.op is Op.DEMOTE:
             tracked.count = self._tiers.demote(params.owner)
@@ -58,6 +68,10 @@ class SchedulerSide:
             tracked.count = self._tiers.prefetch(params.owner)
         elif params.spans:
             tracked.error = self._closed
+        elif params.op is Op.SNAPSHOT:
+            tracked.error = self._archive.snapshot(request_id, params.owner, params.fingerprint)
+        elif params.op is Op.RESTORE:
+            tracked.note = self._archive.restore(request_id, params.owner, params.fingerprint)
 
     def lookup(self, request_id: str, num_tokens: int, local: int) -> int:
         """How many tokens after the first `local` the arena supplies. Idempotent.
@@ -116,8 +130,15 @@ class SchedulerSide:
                 tracked.probed = True
                 positions = np.arange(end, dtype=np.int32)
                 probes.append(Probe(request_id, self._pages(blocks, 0, end), positions))
-        moves = self._tiers.take_moves()
-        return StepPlan(Transfer.join(loads), Transfer.join(saves), tuple(probes), moves)
+        snapshots, restores = self._archive.orders(set(self._saving))
+        return StepPlan(
+            Transfer.join(loads),
+            Transfer.join(saves),
+            tuple(probes),
+            self._tiers.take_moves(),
+            restores,
+            snapshots,
+        )
 
     def report(self, report: WorkerReport) -> None:
         """Take in a worker's report; the first probe that passes opens the arena."""
@@ -127,6 +148,10 @@ class SchedulerSide:
                 self._refused = bool(verdict.reason)
             if request_id in self._tracked:
                 self._tracked[request_id].verdict = verdict
+        for request_id, error in report.archived.items():
+            self._archive.report(request_id, error)
+            if request_id in self._tracked:
+                self._tracked[request_id].error = error
 
     def finished(self, request_id: str) -> dict[str, Any] | None:
         """The request ended in any way; returns its account for the caller, if it has one."""
@@ -136,6 +161,9 @@ class SchedulerSide:
         if tracked is None:
             return None
         self._unpin(tracked)
+        self._archive.finished(request_id)
+        if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE):
+            tracked.resident = self._tiers.owned(tracked.params.owner)
         return {KEY: tracked.account(self._closed if self._refused else "", self.stats())}
 
     def stats(self) -> dict[str, int]:

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from memory_engine.connector.arena import Arena, Segment, Slots
 
 
@@ -30,6 +32,25 @@ class Move:
     direction: Direction
     device: Slots
     host: Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An owner's segments as (id, length), those on the device first, and their slots."""
+
+    segments: tuple[tuple[str, int], ...]
+    device: Slots
+    host: Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Slots, on one tier, for these segments of a snapshot, and the rows that go there."""
+
+    ids: tuple[str, ...]
+    rows: Slots
+    slots: Slots
+    on_host: bool
 
 
 class Tiers:
@@ -125,6 +146,49 @@ class Tiers:
                 count += self._promote(owner, segment_id)
         return count
 
+    def reserve(self, owner: str, segments: Iterable[tuple[str, int]]) -> Reserved:
+        """Slots for segments whose KV is to be read from a snapshot: ids and lengths.
+
+        They are not found before `settle`. Taken ids and what does not fit are left out.
+        """
+        arena = self._device if self._host is None else self._host
+        ids, rows, slots, at = [], [], [], 0
+        for segment_id, length in segments:
+            held = None if self.taken(segment_id) else arena.allocate(owner, segment_id, length)
+            if held is not None:
+                held.ready = False
+                arena.pin(segment_id)
+                ids.append(segment_id)
+                rows.append(np.arange(at, at + length, dtype=np.int32))
+                slots.append(held.slots)
+            at += length
+        return Reserved(tuple(ids), _joined(rows), _joined(slots), self._host is not None)
+
+    def settle(self, segment_id: str, on_host: bool, *, there: bool) -> None:
+        """A reserved segment's KV is there, or is given up."""
+        arena = self._host if on_host else self._device
+        assert arena is not None
+        arena.ready(segment_id, there=there)
+
+    def contents(self, owner: str, without: set[str]) -> Held:
+        """The owner's segments and where they are, but for those in `without`."""
+        device = [i for i in self._device.owned(owner) if i not in without]
+        host = [] if self._host is None else self._host.owned(owner)
+        host = [i for i in host if i not in without and not self._device.resident(i)]
+        found = [self._device.find(owner, i) for i in device]
+        found += [self._host.find(owner, i) for i in host] if self._host is not None else []
+        kept = [segment for segment in found if segment is not None]
+        return Held(
+            tuple((i, s.length) for i, s in zip(device + host, kept, strict=True)),
+            _joined([s.slots for s in kept[: len(device)]]),
+            _joined([s.slots for s in kept[len(device) :]]),
+        )
+
+    def owned(self, owner: str) -> list[str]:
+        """The ids of the owner's segments on either tier."""
+        held = self._device.owned(owner)
+        return list(dict.fromkeys(held + ([] if self._host is None else self._host.owned(owner))))
+
     def take_moves(self) -> tuple[Move, ...]:
         """The moves planned since the last call, for the worker to execute in this order."""
         moves, self._moves = tuple(self._moves), []
@@ -164,3 +228,7 @@ class Tiers:
         if held is not None:
             self._moves.append(Move(Direction.DEMOTE, evicted.slots, held.slots))
             self.demotions += 1
+
+
+def _joined(parts: list[Slots]) -> Slots:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)

@@ -25,6 +25,9 @@ class Tracked:
     rejected: list[str] = field(default_factory=list)
     # How many segments a drop, demote or prefetch was about.
     count: int = 0
+    # After a restore: why nothing was read, and what is at hand of the owner's.
+    note: str = ""
+    resident: list[str] = field(default_factory=list)
     probed: bool = False
     verdict: Verdict | None = None
 
@@ -37,6 +40,8 @@ class Tracked:
         account: dict[str, Any] = {"op": str(params.op)}
         if self.error:
             return account | {"error": self.error}
+        if self.note:
+            account["note"] = self.note
         if params.op is Op.INJECT:
             planned = params.spans[-1].end - params.spans[0].start
             account |= {"planned": planned, "injected": self.injected}
@@ -48,5 +53,5 @@ class Tracked:
             account |= {"reason": verdict.reason or refusal, "errors": verdict.errors}
             account["injected"] = self.injected
         else:
-            account["count"] = self.count
+            account |= {"count": self.count, "resident": self.resident}
         return account | {"arena": arena}

@@ -8,9 +8,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from memory_engine.connector import snapshots
 from memory_engine.connector.copies import Copies, TorchCopies
 from memory_engine.connector.fused import FusedCopies, NotFusedError, require_agreement
-from memory_engine.connector.metadata import Probe, StepPlan, Verdict, WorkerReport
+from memory_engine.connector.metadata import (
+    Probe,
+    RestoreOrder,
+    SnapshotOrder,
+    StepPlan,
+    Verdict,
+    WorkerReport,
+)
 from memory_engine.connector.model import UnsupportedError, find_ropes
 from memory_engine.connector.pages import LayoutError, PagedLayer
 from memory_engine.connector.probe import judge
@@ -34,13 +42,16 @@ class TierSizes:
 class WorkerSide:
     """Copies KV between one rank's paged cache and its stores.
 
-    All work is queued on the current stream; nothing waits for the device.
+    rank: this rank's number, and how many there are. All work but snapshots is queued on the
+    current stream; nothing waits for the device.
     """
 
-    def __init__(self, sizes: TierSizes, refusal: str = "") -> None:
+    def __init__(self, sizes: TierSizes, refusal: str = "", rank: tuple[int, int] = (0, 1)) -> None:
         self._sizes = sizes
         self._refusal = refusal
+        self._rank, self._ranks = rank
         self._verdicts: dict[str, Verdict] = {}
+        self._archived: dict[str, str] = {}
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         """Learn the caches' layout and the layers' RoPE, and allocate the stores.
@@ -58,6 +69,8 @@ class WorkerSide:
         """Move between the tiers, then inject. Before the forward pass."""
         for move in plan.moves:
             self._move(move)
+        for order in plan.restores:
+            self._archived[order.request_id] = self._restore(order)
         if plan.load is not None:
             self._copies.load(self._device, self._on_device(plan.load.index))
 
@@ -67,13 +80,16 @@ class WorkerSide:
             self._copies.save(self._device, self._on_device(plan.save.index))
         for probe in plan.probes:
             self._verdicts[probe.request_id] = self._probe(probe)
+        for order in plan.snapshots:
+            self._archived[order.request_id] = self._snapshot(order)
 
     def report(self) -> WorkerReport | None:
-        """The verdicts since the last call, if any."""
-        if not self._verdicts:
+        """The answers since the last call, if any."""
+        if not self._verdicts and not self._archived:
             return None
-        verdicts, self._verdicts = self._verdicts, {}
-        return WorkerReport(verdicts)
+        report = WorkerReport(self._verdicts, self._archived)
+        self._verdicts, self._archived = {}, {}
+        return report
 
     def _register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         learnt: list[PagedLayer] = []
@@ -118,6 +134,39 @@ class WorkerSide:
             self._copies.move(self._host, host, self._device, device)
         else:
             self._copies.move(self._device, device, self._host, host)
+
+    def _snapshot(self, order: SnapshotOrder) -> str:
+        """Write it; why that failed, or ""."""
+        parts = []
+        for device, host in zip(self._device.rows(), self._host.rows(), strict=True):
+            on_device = device[torch.from_numpy(order.held.device).long().to(device.device)]
+            on_host = host[torch.from_numpy(order.held.host).long()]
+            parts.append(torch.cat([on_device.cpu(), on_host]))
+        path = snapshots.path_of(order.folder, order.owner, self._rank, self._ranks)
+        try:
+            snapshots.write(path, order.contents, parts)
+            if self._rank == 0:
+                snapshots.prune(order.folder, order.budget, order.owner)
+        except OSError as error:
+            return str(error)
+        return ""
+
+    def _restore(self, order: RestoreOrder) -> str:
+        """Read it; why that failed, or ""."""
+        reserved = order.reserved
+        path = snapshots.path_of(order.folder, order.owner, self._rank, self._ranks)
+        targets = (self._host if reserved.on_host else self._device).rows()
+        try:
+            found = snapshots.read(path, order.version)
+        except OSError as error:
+            return str(error)
+        if [each.shape[1] for each in found] != [each.shape[1] for each in targets]:
+            return f"{path} holds tokens of another size"
+        rows = torch.from_numpy(reserved.rows).long()
+        slots = torch.from_numpy(reserved.slots).long().to(targets[0].device)
+        for part, target in zip(found, targets, strict=True):
+            target.index_copy_(0, slots, part[rows].to(target.device))
+        return ""
 
     def _on_device(self, index: NDArray[np.int32]) -> torch.Tensor:
         return self._staging.send(torch.from_numpy(index))

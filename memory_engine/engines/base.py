@@ -91,6 +91,14 @@ class Engine(ABC):
         """Bring the owner's segments back to the device where there is room; how many."""
 
     @abstractmethod
+    async def snapshot(self, owner: str) -> None:
+        """Write the owner's segments to disk, where the engine keeps snapshots."""
+
+    @abstractmethod
+    async def restore(self, owner: str) -> tuple[str, ...]:
+        """Read back what `snapshot` wrote, if this model did; the ids at hand of the owner's."""
+
+    @abstractmethod
     async def arena(self) -> ArenaStats:
         """What the arena holds now."""
 

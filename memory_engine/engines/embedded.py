@@ -1,6 +1,7 @@
 """vLLM in this process's care: AsyncLLM with the InferScale connector."""
 
 import asyncio
+import logging
 import secrets
 import uuid
 from collections.abc import AsyncGenerator, Sequence
@@ -15,12 +16,15 @@ from memory_engine.engines.launch import launch
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Chunk, Mode, Prompt, Sampling, Usage
 
+_log = logging.getLogger(__name__)
+
 
 class EmbeddedEngine(Engine):
     """One vLLM engine, started and stopped with this object.
 
     model: a local folder or a hub id. arena_bytes: KV kept for facts on the device, and
-    host_bytes in host memory behind it; store_dtype: `auto` or `fp8`. kv_cache_bytes:
+    host_bytes in host memory behind it; store_dtype: `auto` or `fp8`. snapshot_folder: where
+    `snapshot` writes, at most snapshot_bytes in all; None for nowhere. kv_cache_bytes:
     vLLM's paged cache, None to let vLLM size it. Other keyword arguments go to vLLM's
     `AsyncEngineArgs` as they are.
     """
@@ -32,6 +36,8 @@ class EmbeddedEngine(Engine):
         arena_bytes: int,
         host_bytes: int = 0,
         store_dtype: str = "auto",
+        snapshot_folder: Path | None = None,
+        snapshot_bytes: int = 0,
         kv_cache_bytes: int | None = None,
         max_model_len: int | None = None,
         dtype: str = "auto",
@@ -39,6 +45,7 @@ class EmbeddedEngine(Engine):
     ) -> None:
         self._model = str(model)
         self._arena_bytes = arena_bytes
+        self._keeps_snapshots = snapshot_folder is not None
         # Made anew with every engine: nobody else on this machine can speak to its connector.
         self._signing_key = secrets.token_hex(32)
         self._options: dict[str, Any] = {
@@ -47,6 +54,8 @@ class EmbeddedEngine(Engine):
                 "host_bytes": host_bytes,
                 "store_dtype": store_dtype,
                 "signing_key": self._signing_key,
+                "snapshot_folder": str(snapshot_folder or ""),
+                "snapshot_bytes": snapshot_bytes,
             },
             "kv_cache_bytes": kv_cache_bytes,
             "max_model_len": max_model_len,
@@ -112,6 +121,18 @@ class EmbeddedEngine(Engine):
     async def prefetch(self, owner: str) -> int:
         return int((await self._account(wire.prefetch_params(owner)))["count"])
 
+    async def snapshot(self, owner: str) -> None:
+        if self._keeps_snapshots:
+            await self._archive(wire.snapshot_params(owner, self.info.fingerprint))
+
+    async def restore(self, owner: str) -> tuple[str, ...]:
+        if not self._keeps_snapshots:
+            return ()
+        account = await self._archive(wire.restore_params(owner, self.info.fingerprint))
+        if note := account.get("note"):
+            _log.info("No KV was read back: %s.", note)
+        return tuple(account["resident"])
+
     async def arena(self) -> ArenaStats:
         return wire.arena_stats((await self._account(wire.stats_params()))["arena"])
 
@@ -169,12 +190,21 @@ class EmbeddedEngine(Engine):
         finally:
             await outputs.aclose()
 
+    async def _archive(self, params: dict[str, object]) -> dict[str, Any]:
+        # Two tokens: the worker's answer to the first step arrives before the second one ends.
+        return await self._account(params, tokens=2)
+
     async def _account(
-        self, params: dict[str, object], token_ids: list[int] | None = None, salt: str = "control"
+        self,
+        params: dict[str, object],
+        token_ids: list[int] | None = None,
+        salt: str = "control",
+        tokens: int = 1,
     ) -> dict[str, Any]:
-        """Run a one-token request for its account; control requests prefill one token."""
+        """Run a request for its account; control requests prefill one token."""
         account: dict[str, Any] | None = None
-        outputs = self.request(token_ids or [0], salt, params, Sampling(max_tokens=1))
+        sampling, more = Sampling(max_tokens=tokens), {"min_tokens": tokens, "ignore_eos": True}
+        outputs = self.request(token_ids or [0], salt, params, sampling, **more)
         async for output in outputs:
             account = (output.kv_transfer_params or {}).get(wire.KEY) or account
         if account is None:

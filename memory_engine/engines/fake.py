@@ -31,6 +31,7 @@ class FakeEngine(Engine):
         self.running = False
         self.aborted = 0
         self.encoded: list[EncodeJob] = []
+        self.snapshots: dict[str, dict[str, int]] = {}
 
     async def start(self) -> None:
         self.running = True
@@ -78,6 +79,7 @@ class FakeEngine(Engine):
 
     async def drop(self, owner: str, segment_ids: Sequence[str] | None = None) -> int:
         self._require_running()
+        self.snapshots.pop(owner, None)
         held = self._resident.get(owner, {})
         gone = [i for i in (segment_ids if segment_ids is not None else list(held)) if i in held]
         for segment_id in gone:
@@ -91,6 +93,15 @@ class FakeEngine(Engine):
     async def prefetch(self, owner: str) -> int:
         self._require_running()
         return 0
+
+    async def snapshot(self, owner: str) -> None:
+        self._require_running()
+        self.snapshots[owner] = dict(self._resident.get(owner, {}))
+
+    async def restore(self, owner: str) -> tuple[str, ...]:
+        self._require_running()
+        self._resident.setdefault(owner, {}).update(self.snapshots.get(owner, {}))
+        return tuple(self._resident[owner])
 
     async def arena(self) -> ArenaStats:
         sizes = [n for held in self._resident.values() for n in held.values()]

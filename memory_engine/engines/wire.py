@@ -41,6 +41,16 @@ def prefetch_params(owner: str) -> dict[str, object]:
     return {KEY: {"op": "prefetch", "owner": owner}}
 
 
+def snapshot_params(owner: str, fingerprint: str) -> dict[str, object]:
+    """Ask for the owner's segments to be written to disk."""
+    return {KEY: {"op": "snapshot", "owner": owner, "segments": fingerprint}}
+
+
+def restore_params(owner: str, fingerprint: str) -> dict[str, object]:
+    """Ask for the owner's segments to be read back."""
+    return {KEY: {"op": "restore", "owner": owner, "segments": fingerprint}}
+
+
 def probe_params(owner: str = "", spans: Sequence[Span] = ()) -> dict[str, object]:
     """Ask for the model to be checked on this request's KV, with `spans` injected first."""
     segments = _segments(spans) or None

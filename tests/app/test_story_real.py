@@ -47,6 +47,12 @@ class Kept(Engine):
     async def prefetch(self, owner: str) -> int:
         return await self._engine.prefetch(owner)
 
+    async def snapshot(self, owner: str) -> None:
+        await self._engine.snapshot(owner)
+
+    async def restore(self, owner: str) -> tuple[str, ...]:
+        return await self._engine.restore(owner)
+
     async def arena(self) -> ArenaStats:
         return await self._engine.arena()
 
