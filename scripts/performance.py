@@ -75,7 +75,7 @@ def _latency(report: Report) -> Iterator[str]:
     held = report["bytes_held"]
     yield (
         f"Held: {_mib(held['a_fact'])} a fact, {_mib(held['device'])} on the device and "
-        f"{_mib(held['host'])} in host memory for {report['rows'][-1]['k']} facts.\n"
+        f"{_mib(held['host'])} in host memory for {held['facts']} facts.\n"
     )
 
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from app.bench.asking import ask, require_injected
-from app.bench.material import FACTS_A_RUN, Material
+from app.bench.material import Material
 from app.bench.plan import Bench
 from app.figures import Spread, distribution, spread
 from memory_engine.engines.base import EncodeJob, Engine
@@ -71,15 +71,15 @@ async def measure_encoding(
     rates = []
     for clients in bench.encode_in_flight:
         progress(f"Encoding {len(material.facts)} facts, {clients} runs in flight")
-        rates.append(await _rate(engine, material, clients))
+        rates.append(await _rate(engine, material, bench.encode_run, clients))
     chats = []
     for clients in bench.encode_in_flight:
         progress(f"A chat while facts are encoded, {clients} runs in flight")
-        chats.append(await _chat(engine, material, chat, clients, bench.chat_requests))
+        chats.append(await _chat(engine, bench, material, chat, clients))
     return {
         "facts": len(material.facts),
         "fact_tokens": len(material.facts[0]),
-        "facts_a_run": FACTS_A_RUN,
+        "facts_a_run": bench.encode_run,
         "window_facts": WINDOW,
         "alone_ms_per_fact": alone,
         "rates": rates,
@@ -99,11 +99,11 @@ async def _alone(engine: Engine, material: Material) -> Spread:
     return spread(times[1:] or times)
 
 
-async def _rate(engine: Engine, material: Material, clients: int) -> dict[str, Any]:
+async def _rate(engine: Engine, material: Material, size: int, clients: int) -> dict[str, Any]:
     seconds = []
     for number in range(ROUNDS + 1):
         owned = material.owned_by(f"bench-rate-{clients}-{number}")
-        runs = owned.runs(WINDOW)
+        runs = owned.runs(WINDOW, size)
         if number == 0:  # the warm-up
             runs = runs[:clients]
         started = perf_counter()
@@ -119,19 +119,19 @@ async def _rate(engine: Engine, material: Material, clients: int) -> dict[str, A
 
 
 async def _chat(
-    engine: Engine, material: Material, chat: Prompt, clients: int, requests: int
+    engine: Engine, bench: Bench, material: Material, chat: Prompt, clients: int
 ) -> dict[str, Any]:
     idle, busy = [], []
     facts, seconds = 0, 0.0
-    jobs = _endless(material, f"bench-chat-{clients}")
+    jobs = _endless(material, bench.encode_run, f"bench-chat-{clients}")
     for turn in range(ROUNDS):
         for encoding in (False, True) if turn % 2 == 0 else (True, False):
             if not encoding:
-                idle += await _first_tokens(engine, chat, requests)
+                idle += await _first_tokens(engine, chat, bench.chat_requests)
                 continue
             started = perf_counter()
             async with _encoding(engine, jobs, clients) as encoders:
-                busy += await _first_tokens(engine, chat, requests)
+                busy += await _first_tokens(engine, chat, bench.chat_requests)
             seconds += perf_counter() - started
             facts += encoders.facts
     quiet, loud = distribution(idle), distribution(busy)
@@ -166,11 +166,11 @@ async def _encoding(
         await task
 
 
-def _endless(material: Material, owner: str) -> Iterator[EncodeJob]:
+def _endless(material: Material, size: int, owner: str) -> Iterator[EncodeJob]:
     for number in count():
         # Runs of one round are dropped one by one, so each has an owner of its own.
-        for first in range(0, len(material.facts), FACTS_A_RUN):
-            yield material.owned_by(f"{owner}-{number}-{first}").run(first, WINDOW)
+        for first in range(0, len(material.facts), size):
+            yield material.owned_by(f"{owner}-{number}-{first}").run(first, WINDOW, size)
 
 
 async def _first_tokens(engine: Engine, prompt: Prompt, requests: int) -> list[float]:

@@ -76,9 +76,11 @@ class _Run:
         return await measure_row(self.engine, self.bench, self.material, k, self.progress)
 
     async def bytes_held(self) -> dict[str, int]:
-        """Bytes of KV on all devices and in host memory, after the rows."""
+        """Bytes of KV on all devices and in host memory, with all facts on both."""
+        await self.engine.prefetch(OWNER)
         arena = await self.engine.arena()
         return {
+            "facts": self.bench.facts,
             "a_token": self._bytes_a_token,
             "a_fact": self._bytes_a_token * self.bench.fact_tokens,
             "device": self._bytes_a_token * arena.tokens_used,
@@ -94,12 +96,10 @@ class _Run:
         return rows
 
     async def throughput(self) -> list[dict[str, Any]]:
-        await self.engine.prefetch(OWNER)
         return await measure_load(self.engine, self.bench, self.material, self.progress)
 
     async def encoding(self) -> dict[str, Any]:
         bench = self.bench
-        await self.engine.prefetch(OWNER)
         facts = Material.cut_from(self.token_ids, bench.encode_facts, bench.fact_tokens)
         chat = self.material.prompt(range(bench.load_k))
         return await measure_encoding(self.engine, bench, facts, chat, self.progress)

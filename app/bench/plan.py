@@ -17,8 +17,9 @@ class Bench:
     facts need. fact_lengths: tokens a fact to sweep over. concurrency: requests in flight to
     sweep over, with `requests` of each of the `output_tokens`. load_k: facts of a request in
     those sweeps and of a chat while facts are encoded. encode_facts: how many facts to encode
-    for the rate, with each number of runs in `encode_in_flight`, and `chat_requests` of a chat
-    meanwhile. bandwidth: whether to time the injection itself, on a GPU.
+    for the rate, `encode_run` in one prefill, with each number of runs in `encode_in_flight`,
+    and `chat_requests` of a chat meanwhile. bandwidth: whether to time the injection itself, on
+    a GPU. tensor_parallel: GPUs to spread the model over.
     """
 
     ks: tuple[int, ...] = (0, 10, 50, 100)
@@ -31,6 +32,7 @@ class Bench:
     output_tokens: tuple[int, ...] = (32,)
     load_k: int = 50
     encode_facts: int = 0
+    encode_run: int = 16
     encode_in_flight: tuple[int, ...] = (16,)
     chat_requests: int = 100
     bandwidth: bool = False
@@ -51,6 +53,7 @@ class Bench:
             "--requests": (self.requests,),
             "--output-tokens": self.output_tokens,
             "--load-k": (self.load_k,),
+            "--encode-run": (self.encode_run,),
             "--encode-in-flight": self.encode_in_flight,
             "--chat-requests": (self.chat_requests,),
             "--tensor-parallel": (self.tensor_parallel,),

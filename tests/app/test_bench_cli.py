@@ -77,6 +77,50 @@ def test_the_table_names_hardware_versions_and_n(engines: list[dict[str, Any]]) 
     assert "python 3." in heading
 
 
+def test_everything_at_once_is_still_one_line(engines: list[dict[str, Any]]) -> None:
+    arguments = ["bench", "--k", "0,2", "--repeats", "1", "--fact-lengths", "4,6", "--load-k", "3"]
+    arguments += ["--concurrency", "1,2", "--requests", "4", "--output-tokens", "1,3", "--encode"]
+    result = CliRunner().invoke(app, [*arguments, "--chat-requests", "2", "--json"])
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    report = json.loads(result.stdout)
+    assert report["errors"] == {}
+    assert report["bandwidth"] is None
+    assert len(report["fact_lengths"]) == 2
+    assert len(report["throughput"]) == 4
+    for part in ("Requests a second", "Latencies of those", "Encoding 1024 facts", "aimed at"):
+        assert part in result.stderr
+
+
+def test_a_part_that_fails_is_told_after_what_was_measured(engines: list[dict[str, Any]]) -> None:
+    arguments = ["bench", "--k", "0", "--repeats", "1", "--concurrency", "1", "--requests", "1"]
+    result = CliRunner().invoke(app, [*arguments, "--output-tokens", "9", "--json"])
+    assert result.exit_code == 1
+    report = json.loads(result.stdout)
+    assert report["rows"]
+    assert report["throughput"] is None
+    assert "ended a reply early" in report["errors"]["throughput"]
+    assert "throughput: The engine ended" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--k", "--fact-lengths", "--concurrency", "--output-tokens"])
+def test_lists_that_are_none_name_their_option(option: str) -> None:
+    result = CliRunner().invoke(app, ["bench", option, "few"])
+    assert result.exit_code == 2
+    assert f"{option} few cannot work" in result.stderr
+
+
+def test_a_model_may_be_spread_over_gpus(
+    engines: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.hardware._first_gpu", lambda: ("NVIDIA Test", 80 << 30))
+    arguments = ["bench", "--dummy-model", "llama-70b", "--tensor-parallel", "4", "--k", "0"]
+    result = CliRunner().invoke(app, [*arguments, "--repeats", "1", "--json"])
+    assert result.exit_code == 0, result.stderr
+    assert engines[0]["tensor_parallel_size"] == 4
+    assert json.loads(result.stdout)["tensor_parallel"] == 4
+
+
 def test_a_dummy_model_needs_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.hardware._first_gpu", lambda: ("", 0))
     result = CliRunner().invoke(app, ["bench", "--dummy-model", "llama-8b"])
