@@ -22,6 +22,10 @@ def engine_arguments(settings: Settings) -> dict[str, Any]:
     cache_mib = settings.kv_cache_mib or (0 if hardware().gpu else CPU_KV_CACHE_MIB)
     return {
         "arena_bytes": settings.arena_mib * MIB,
+        "host_bytes": settings.host_mib * MIB,
+        "store_dtype": settings.store_dtype,
+        "snapshot_folder": settings.data_dir / "kv" if settings.snapshot_mib else None,
+        "snapshot_bytes": settings.snapshot_mib * MIB,
         "kv_cache_bytes": cache_mib * MIB or None,
         "dtype": engine_dtype(settings),
         "max_model_len": settings.max_model_len,

@@ -75,6 +75,24 @@ class Settings(BaseSettings):
     arena_mib: int = _knob(
         1024, "Memory for the KV of facts, in MiB.", "a whole number of 16 or more", ge=16
     )
+    host_mib: int = _knob(
+        0,
+        "Host memory behind the arena for the KV of facts that do not fit it, in MiB. 0 is none.",
+        "a whole number of 0 or more",
+        ge=0,
+    )
+    snapshot_mib: int = _knob(
+        2048,
+        "Disk space for the KV of facts, so that it outlives a restart, in MiB. 0 is none.",
+        "a whole number of 0 or more",
+        ge=0,
+    )
+    store_dtype: Literal["auto", "fp8"] = _knob(
+        "auto",
+        "How the KV of facts is stored: `auto` as the model computes it, `fp8` in half the "
+        "memory of 16 bits and less exactly.",
+        "auto or fp8",
+    )
     kv_cache_mib: int = _knob(
         0,
         "Memory for vLLM's paged KV cache, in MiB. 0 is what a GPU has left, or 1024 on a CPU.",

@@ -124,7 +124,9 @@ class EncodingQueue:
         held = set(await self._engine.restore(owner))
         work.restored = True
         work.resident |= held & work.wanted.keys()
-        work.unwanted |= held - work.wanted.keys() - {self._encoder.prefix_id(owner)}
+        stale = held - work.wanted.keys() - {self._encoder.prefix_id(owner)}
+        work.unwanted |= stale
+        work.changed = bool(stale)
 
     async def _encode_all(self, owner: str, work: _Work, jobs: Sequence[EncodeJob]) -> None:
         try:

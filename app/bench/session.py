@@ -67,7 +67,7 @@ async def run_bench(
 
 def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:
     """Engine arguments with room for all facts, here and on the host, and for the prompts."""
-    arguments = engine_arguments(settings)
+    arguments = engine_arguments(settings) | {"snapshot_folder": None}
     needed = bench.longest_prompt + bench.longest_reply + ROOM
     limit = int(config.get("max_position_embeddings", needed))
     if needed > limit:

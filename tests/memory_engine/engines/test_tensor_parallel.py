@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.types import Mode
+from memory_engine.types import Mode, Prompt
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 
 LENGTHS = [20, 41, 9, 30]
@@ -47,6 +47,8 @@ async def running(model: Path, ranks: int) -> AsyncIterator[EmbeddedEngine]:
         dtype="float32",
         tensor_parallel_size=ranks,
         skip_tokenizer_init=True,
+        snapshot_folder=model / "kv",
+        snapshot_bytes=64 << 20,
     )
     await engine.start()
     try:
@@ -55,31 +57,46 @@ async def running(model: Path, ranks: int) -> AsyncIterator[EmbeddedEngine]:
         await engine.aclose()
 
 
-async def replies(engine: EmbeddedEngine) -> dict[str, list[int]]:
+IDS = words(130, seed=70)
+
+
+async def injected(engine: EmbeddedEngine, prompt: Prompt) -> list[int]:
+    got, usage = await reply(engine, prompt, Mode.KV, tokens=12)
+    assert usage.injected_tokens == sum(LENGTHS)
+    return got
+
+
+async def replies(engine: EmbeddedEngine, prompt: Prompt) -> dict[str, list[int]]:
     """The same prompt as text, as KV, and as KV that comes back from host memory."""
-    ids = words(130, seed=70)
-    prompt = await encoded(engine, "anna", ids, cut(ids, LENGTHS))
+    await encoded(engine, "anna", prompt.token_ids, prompt.spans)
     found = {"text": (await reply(engine, prompt, Mode.TEXT, tokens=12))[0]}
-    found["kv"], usage = await reply(engine, prompt, Mode.KV, tokens=12)
-    assert usage.injected_tokens == sum(LENGTHS)
+    found["kv"] = await injected(engine, prompt)
     assert await engine.demote("anna") == len(LENGTHS)
-    found["host"], usage = await reply(engine, prompt, Mode.KV, tokens=12)
-    assert usage.injected_tokens == sum(LENGTHS)
+    found["host"] = await injected(engine, prompt)
     assert (await engine.arena()).promotions == len(LENGTHS)
     return found
 
 
-async def test_two_ranks_reply_as_one_does(
+async def test_two_ranks_reply_as_one_does_and_after_a_restart_from_their_snapshot(
     small_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if torch.cuda.is_available() and torch.cuda.device_count() < 2:
         pytest.skip("needs two GPUs, or none")
     # vLLM binds each rank on a CPU to a NUMA node of its own, if not told otherwise.
     monkeypatch.setenv("VLLM_CPU_OMP_THREADS_BIND", "nobind")
-    found = {}
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    prompt, found = Prompt("anna", IDS, cut(IDS, LENGTHS)), {}
     for ranks in (1, 2):
         async with running(small_llama, ranks) as engine:
             assert engine.conformance.supported, engine.conformance.reason
-            found[ranks] = await replies(engine)
+            found[ranks] = await replies(engine, prompt)
+            await engine.snapshot("anna")
     assert found[1]["text"] == found[1]["kv"] == found[1]["host"]
     assert found[2] == found[1]
+    async with running(small_llama, 2) as engine:
+        assert set(await engine.restore("anna")) == {span.segment_id for span in prompt.spans}
+        assert await engine.restore("ben") == ()
+        assert await injected(engine, prompt) == found[1]["text"]
+        assert await engine.drop("anna") == len(LENGTHS)
+    left = [path.name for path in (small_llama / "kv").iterdir()]
+    assert left == []
