@@ -14,7 +14,13 @@ from scripts.readme import ROOT, source_files
 LAYERS = ("ui", "app", "agent", "memory_engine")
 MOST_LINES = 400
 CONNECTOR = "memory_engine/connector"
-CONNECTOR_MAY = {"torch", "vllm", "numpy", "safetensors"} | sys.stdlib_module_names
+CONNECTOR_MAY = {
+    "torch",
+    "vllm",
+    "numpy",
+    "safetensors",
+    "prometheus_client",
+} | sys.stdlib_module_names
 NOT_IN_ENGINE = {"sqlalchemy", "alembic", "langgraph", "langchain_core", "gradio", "fastapi"}
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(work|tmp|root|opt|home|mnt|farm)/[\w.]")
 

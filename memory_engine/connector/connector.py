@@ -9,6 +9,10 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorRole,
     KVConnectorWorkerMetadata,
 )
+from vllm.distributed.kv_transfer.kv_connector.v1.metrics import (
+    KVConnectorPromMetrics,
+    KVConnectorStats,
+)
 
 from memory_engine.connector.archive import ArchiveSettings
 from memory_engine.connector.arena import Arena
@@ -21,6 +25,7 @@ from memory_engine.connector.model import (
 from memory_engine.connector.orphans import end_with_parent
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.statistics import PrometheusStatistics, Statistics
 from memory_engine.connector.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
 
@@ -119,6 +124,27 @@ class InferScaleConnector(KVConnectorBase_V1):
 
     def build_connector_worker_meta(self) -> KVConnectorWorkerMetadata | None:
         return self.worker.report()
+
+    def get_kv_connector_stats(self) -> KVConnectorStats | None:
+        if self.role == KVConnectorRole.SCHEDULER:
+            return self.scheduler.statistics()
+        return self.worker.statistics()
+
+    @classmethod
+    def build_kv_connector_stats(
+        cls, data: dict[str, Any] | None = None
+    ) -> KVConnectorStats | None:
+        return Statistics(data or {})
+
+    @classmethod
+    def build_prom_metrics(
+        cls,
+        vllm_config: "VllmConfig",
+        metric_types: dict[type, type],
+        labelnames: list[str],
+        per_engine_labelvalues: dict[int, list[object]],
+    ) -> KVConnectorPromMetrics:
+        return PrometheusStatistics(vllm_config, metric_types, labelnames, per_engine_labelvalues)
 
     def _plan(self) -> StepPlan:
         plan = self._get_connector_metadata()

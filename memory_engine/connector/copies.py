@@ -13,9 +13,9 @@ from memory_engine.connector.pages import PagedLayer
 from memory_engine.connector.rope import Rope
 from memory_engine.connector.store import Store
 
-# Tokens gathered and rotated at a time. On a GPU it bounds the fp32 scratch (8B: 256 KiB a
-# token); on a CPU a chunk has to stay in the cache (SmolLM2: 46 KiB a token).
-_CHUNK_GPU, _CHUNK_CPU = 4096, 32
+# Bytes gathered and rotated at a time. On a GPU it bounds the fp32 scratch; on a CPU a chunk
+# has to stay in the cache.
+_CHUNK_GPU, _CHUNK_CPU = 1 << 30, 3 << 19
 
 
 class Copies(Protocol):
@@ -51,7 +51,7 @@ class TorchCopies:
     def load(self, store: Store, index: torch.Tensor) -> None:
         arena, pages, positions = index.long()
         keys, values = self._by_layer(arena.numel())
-        for part in self._chunks(arena):
+        for part in self._chunks(store, arena):
             kv = store.get(arena[part])
             for rope, rows in self._ropes:
                 self._turn(rope.rotate, kv[:, :, 0], rows, positions[part])
@@ -62,7 +62,7 @@ class TorchCopies:
 
     def save(self, store: Store, index: torch.Tensor) -> None:
         arena, pages, positions = index.long()
-        for part in self._chunks(arena):
+        for part in self._chunks(store, arena):
             store.put(arena[part], self.read(pages[part], positions[part]))
 
     def move(
@@ -90,8 +90,9 @@ class TorchCopies:
             self._scratch = first.cache.new_empty(math.prod(shape))
         return self._scratch[: math.prod(shape)].view(shape)
 
-    def _chunks(self, slots: torch.Tensor) -> Iterator[slice]:
-        size = _CHUNK_CPU if slots.device.type == "cpu" else _CHUNK_GPU
+    def _chunks(self, store: Store, slots: torch.Tensor) -> Iterator[slice]:
+        most = _CHUNK_CPU if slots.device.type == "cpu" else _CHUNK_GPU
+        size = max(1, most // (store.data[0].numel() * 4))
         return (slice(start, start + size) for start in range(0, slots.numel(), size))
 
     def _turn(

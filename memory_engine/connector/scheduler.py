@@ -19,10 +19,12 @@ from memory_engine.connector.archive import Archive, ArchiveSettings
 from memory_engine.connector.arena import Slots
 from memory_engine.connector.metadata import Probe, StepPlan, Transfer, WorkerReport
 from memory_engine.connector.params import KEY, Op, Span, parse
+from memory_engine.connector.statistics import Counts, Statistics
 from memory_engine.connector.tiers import Tiers
 from memory_engine.connector.tracked import Tracked
 
 _NOT_PROBED = "no probe has passed yet: run the conformance gate first"
+_COUNTED = {"evicted": "evictions", "promoted": "promotions", "demoted": "demotions"}
 _Step = tuple[int, int, list[int]]
 
 
@@ -50,6 +52,7 @@ class SchedulerSide:
         self._tracked: dict[str, Tracked] = {}
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
+        self._counts = Counts()
 
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
         """A request with parameters `raw` was queued; control operations act at once."""
@@ -162,9 +165,18 @@ class SchedulerSide:
             return None
         self._unpin(tracked)
         self._archive.finished(request_id)
+        self._count(tracked)
         if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE):
             tracked.resident = self._tiers.owned(tracked.params.owner)
         return {KEY: tracked.account(self._closed if self._refused else "", self.stats())}
+
+    def statistics(self) -> Statistics | None:
+        """What was counted since the last call."""
+        stats = self.stats()
+        for name in ("evicted", "promoted", "demoted"):
+            self._counts.total(f"{name}_segments", stats[_COUNTED[name]])
+        held = {"device_tokens": stats["tokens_used"]}
+        return self._counts.take(held | {"host_tokens": stats.get("host_tokens_used", 0)})
 
     def stats(self) -> dict[str, int]:
         """The counts of the tiers."""
@@ -176,6 +188,21 @@ class SchedulerSide:
         held = self._saving or any(tracked.pinned for tracked in self._tracked.values())
         if not held and self.stats()["pinned_segments"]:
             raise RuntimeError(f"pins without a request: {self.stats()}")
+
+    def _count(self, tracked: Tracked) -> None:
+        lengths = {span.segment_id: span.end - span.start for span in tracked.params.spans}
+        if tracked.params.op is Op.ENCODE:
+            self._counts.add("encoded_tokens", sum(lengths[i] for i in tracked.saved))
+            self._counts.add("rejected_segments", len(tracked.rejected))
+        if tracked.params.op is not Op.INJECT:
+            return
+        planned = sum(lengths.values())
+        absent = sum(lengths[i] for i in tracked.missing)
+        reached = tracked.local + tracked.injected
+        self._counts.add("planned_tokens", planned)
+        self._counts.add("injected_tokens", tracked.injected)
+        self._counts.add("absent_tokens", absent)
+        self._counts.add("unreached_tokens", max(0, planned - absent - reached))
 
     def _pin_run(self, tracked: Tracked, local: int) -> int:
         """Pin the segments at hand that continue from `local`; return where they end."""

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from memory_engine.connector import snapshots
+from memory_engine.connector.clock import DeviceClock
 from memory_engine.connector.copies import Copies, TorchCopies
 from memory_engine.connector.fused import FusedCopies, NotFusedError, require_agreement
 from memory_engine.connector.metadata import (
@@ -24,6 +25,7 @@ from memory_engine.connector.pages import LayoutError, PagedLayer
 from memory_engine.connector.probe import judge
 from memory_engine.connector.rope import Rope
 from memory_engine.connector.staging import Staging
+from memory_engine.connector.statistics import Counts, Statistics
 from memory_engine.connector.store import FP8, Store
 from memory_engine.connector.tiers import Direction, Move
 
@@ -52,6 +54,7 @@ class WorkerSide:
         self._rank, self._ranks = rank
         self._verdicts: dict[str, Verdict] = {}
         self._archived: dict[str, str] = {}
+        self._counts = Counts()
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         """Learn the caches' layout and the layers' RoPE, and allocate the stores.
@@ -67,17 +70,21 @@ class WorkerSide:
 
     def load(self, plan: StepPlan) -> None:
         """Move between the tiers, then inject. Before the forward pass."""
-        for move in plan.moves:
-            self._move(move)
-        for order in plan.restores:
-            self._archived[order.request_id] = self._restore(order)
-        if plan.load is not None:
-            self._copies.load(self._device, self._on_device(plan.load.index))
+        if not (plan.moves or plan.restores or plan.load):
+            return
+        with self._clock.measured("inject_seconds"):
+            for move in plan.moves:
+                self._move(move)
+            for order in plan.restores:
+                self._archived[order.request_id] = self._restore(order)
+            if plan.load is not None:
+                self._copies.load(self._device, self._on_device(plan.load.index))
 
     def save(self, plan: StepPlan) -> None:
         """Encode, then look at what is probed. After the forward pass."""
         if plan.save is not None:
-            self._copies.save(self._device, self._on_device(plan.save.index))
+            with self._clock.measured("encode_seconds"):
+                self._copies.save(self._device, self._on_device(plan.save.index))
         for probe in plan.probes:
             self._verdicts[probe.request_id] = self._probe(probe)
         for order in plan.snapshots:
@@ -91,7 +98,22 @@ class WorkerSide:
         self._verdicts, self._archived = {}, {}
         return report
 
+    def statistics(self) -> Statistics | None:
+        """The device's time since the last call, of the first rank."""
+        if self._refusal or self._rank != 0:
+            return None
+        for name, seconds in self._clock.take().items():
+            self._counts.add(name, seconds)
+        return self._counts.take({})
+
     def _register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
+        # Layers that read the KV of others have none of their own.
+        caches = {
+            name: cache
+            for name, cache in caches.items()
+            if not getattr(layers[name], "kv_sharing_target_layer_name", None)
+        }
+        layers = {name: layers[name] for name in caches}
         learnt: list[PagedLayer] = []
         for name, cache in caches.items():
             if not hasattr(getattr(layers[name], "impl", None), "do_kv_cache_update"):
@@ -115,6 +137,7 @@ class WorkerSide:
             self._sizes.host, shape, stored, torch.device("cpu"), pin=gpu.type == "cuda"
         )
         self._staging = Staging(gpu)
+        self._clock = DeviceClock(gpu)
         self._plain = TorchCopies(learnt, list(by_rope.values()))
         self._copies = self._fastest(learnt, list(by_rope.values()))
 

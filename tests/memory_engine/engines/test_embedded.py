@@ -13,6 +13,7 @@ import uuid
 import psutil
 import pytest
 import pytest_asyncio
+from prometheus_client import REGISTRY
 
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.embedded import EmbeddedEngine
@@ -222,6 +223,22 @@ async def test_closing_a_reply_aborts_it_and_leaves_nothing_pinned(
     assert (await real_engine.arena()).pinned_segments == 0
     expected, _ = await reply(real_engine, prompt, Mode.TEXT)
     assert (await reply(real_engine, prompt, Mode.KV))[0] == expected
+
+
+async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: EmbeddedEngine) -> None:
+    def counted(name: str) -> float:
+        labels = {"model_name": real_engine.info.model, "engine": "0"}
+        return REGISTRY.get_sample_value(f"inferscale:{name}_total", labels) or 0.0
+
+    names = ("planned_tokens", "injected_tokens", "encoded_tokens", "inject_seconds")
+    before = [counted(name) for name in names]
+    ids = words(80, seed=65)
+    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 40]))
+    await reply(real_engine, prompt, Mode.KV, tokens=2)
+    await real_engine.arena()
+    grown = [counted(name) - start for name, start in zip(names, before, strict=True)]
+    assert grown[:3] == [70, 70, 70]
+    assert 0 < grown[3] < 10
 
 
 async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
