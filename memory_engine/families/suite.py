@@ -66,6 +66,7 @@ async def examine(family: Family) -> Finding:
             max_model_len=family.max_model_len,
             dtype=family.dtype,
             block_size=32,
+            enforce_eager=True,
         )
         failure = await _failure(engine)
         if failure:
