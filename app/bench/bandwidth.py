@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from app.bench.plan import PREFIX_TOKENS
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 KS = (50, 200)
 _COPIED = 1 << 30  # bytes; many times a GPU's caches
-_WARM_UPS, _REPEATS = 3, 20
+_WARM_UP_SECONDS = 0.2
+_BATCHES, _REPEATS = 5, 20
 _PAGE = 16
 
 
@@ -146,20 +148,27 @@ def _index(tokens: int, blocks: int) -> "torch.Tensor":
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Seconds of the device for one call."""
+    """Seconds of the device for one call: the median of several batches of calls.
+
+    A GPU that was idle takes a while to reach its clock.
+    """
     import torch
 
-    for _ in range(_WARM_UPS):
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < _WARM_UP_SECONDS:
         work()
-    started: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-    ended: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-    started.record()
-    for _ in range(_REPEATS):
-        work()
-    ended.record()
-    torch.cuda.synchronize()
-    milliseconds = float(started.elapsed_time(ended))
-    return milliseconds / _REPEATS / 1000
+        torch.cuda.synchronize()
+    batches = []
+    for _ in range(_BATCHES):
+        started: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        ended: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        started.record()
+        for _ in range(_REPEATS):
+            work()
+        ended.record()
+        torch.cuda.synchronize()
+        batches.append(float(started.elapsed_time(ended)))
+    return median(batches) / _REPEATS / 1000
 
 
 def _host_ms(work: Callable[[], object]) -> float:

@@ -49,6 +49,7 @@ class Arena:
         self.on_evict: Callable[[str, Segment], None] | None = None
         self._free = np.arange(capacity - 1, -1, -1, dtype=np.int32)
         self._free_count = capacity
+        self._pinned = 0
         # Least recently used first.
         self._segments: OrderedDict[str, Segment] = OrderedDict()
 
@@ -84,13 +85,16 @@ class Arena:
 
     def pin(self, segment_id: str) -> None:
         """Keep the segment resident until `unpin`."""
-        self._segments[segment_id].pins += 1
+        segment = self._segments[segment_id]
+        self._pinned += segment.pins == 0
+        segment.pins += 1
 
     def unpin(self, segment_id: str) -> None:
         """Undo one `pin`; frees the segment if it was dropped meanwhile."""
         segment = self._segments[segment_id]
         assert segment.pins > 0, f"segment {segment_id} is not pinned"
         segment.pins -= 1
+        self._pinned -= segment.pins == 0
         if segment.doomed and segment.pins == 0:
             self._release(segment_id)
 
@@ -134,12 +138,14 @@ class Arena:
             "segments": len(self._segments),
             "tokens_used": self.capacity - self._free_count,
             "capacity": self.capacity,
-            "pinned_segments": sum(s.pins > 0 for s in self._segments.values()),
+            "pinned_segments": self._pinned,
             "evictions": self.evictions,
         }
 
     def check_integrity(self) -> None:
-        """Raise RuntimeError if a slot is lost, held twice, or out of range."""
+        """Raise RuntimeError if a slot is lost, held twice, or out of range, or pins are."""
+        if self._pinned != sum(s.pins > 0 for s in self._segments.values()):
+            raise RuntimeError(f"pins do not add up: {self.stats()}")
         held = [self._free[: self._free_count], *(s.slots for s in self._segments.values())]
         slots = np.sort(np.concatenate(held))
         if not np.array_equal(slots, np.arange(self.capacity)):

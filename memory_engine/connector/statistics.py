@@ -23,6 +23,8 @@ COUNTERS = {
     "inject_seconds": "Time of the device, of the first rank, for moves and injections.",
     "encode_seconds": "Time of the device, of the first rank, for keeping KV.",
 }
+# vLLM takes what has its name out of the registry when the next engine of a process starts.
+_PREFIX = "vllm:inferscale_"
 GAUGES = {
     "device_tokens": "Tokens whose KV is on the device.",
     "host_tokens": "Tokens whose KV is in host memory.",
@@ -77,7 +79,7 @@ class Counts:
 
 
 class PrometheusStatistics(KVConnectorPromMetrics):
-    """Counters and gauges with the prefix `inferscale:`, an engine's own by its label."""
+    """Counters and gauges with the prefix `vllm:inferscale_`, an engine's own by its label."""
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class PrometheusStatistics(KVConnectorPromMetrics):
         self._metrics: dict[str, dict[int, Any]] = {}
         for kind, texts in ((Counter, COUNTERS), (Gauge, GAUGES)):
             for name, text in texts.items():
-                metric = metric_types[kind](f"inferscale:{name}", text, labelnames)
+                metric = metric_types[kind](f"{_PREFIX}{name}", text, labelnames)
                 self._metrics[name] = {
                     engine: metric.labels(*values)
                     for engine, values in per_engine_labelvalues.items()

@@ -80,9 +80,9 @@ def test_prometheus_gets_every_counter_and_gauge() -> None:
     metrics.observe(dict.fromkeys([*COUNTERS, *GAUGES], 2), engine_idx=1)
     metrics.observe({"injected_tokens": 3, "device_tokens": 1}, engine_idx=1)
     labels = {"engine": "1"}
-    assert registry.get_sample_value("inferscale:injected_tokens_total", labels) == 5
-    assert registry.get_sample_value("inferscale:device_tokens", labels) == 1
-    assert registry.get_sample_value("inferscale:injected_tokens_total", {"engine": "0"}) == 0
+    assert registry.get_sample_value("vllm:inferscale_injected_tokens_total", labels) == 5
+    assert registry.get_sample_value("vllm:inferscale_device_tokens", labels) == 1
+    assert registry.get_sample_value("vllm:inferscale_injected_tokens_total", {"engine": "0"}) == 0
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -228,7 +228,7 @@ async def test_closing_a_reply_aborts_it_and_leaves_nothing_pinned(
 async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: EmbeddedEngine) -> None:
     def counted(name: str) -> float:
         labels = {"model_name": real_engine.info.model, "engine": "0"}
-        return REGISTRY.get_sample_value(f"inferscale:{name}_total", labels) or 0.0
+        return REGISTRY.get_sample_value(f"vllm:inferscale_{name}_total", labels) or 0.0
 
     names = ("planned_tokens", "injected_tokens", "encoded_tokens", "inject_seconds")
     before = [counted(name) for name in names]
