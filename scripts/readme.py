@@ -1,4 +1,4 @@
-"""Fills the generated parts of README.md: what each file is for, the settings, the models."""
+"""Fills the generated parts of README.md: files, figures, settings, models."""
 
 import ast
 import re
@@ -7,11 +7,13 @@ from pathlib import Path, PurePath
 
 from app import families
 from app.cli.settings_table import as_markdown
+from scripts import measured
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 ENTRY = re.compile(r"^- `(?P<path>[\w/.]+\.py)`.*$", re.MULTILINE)
 SETTINGS = re.compile(r"(?<=<!-- settings -->\n).*(?=<!-- end of settings -->)", re.DOTALL)
+MEASURED = re.compile(r"(?<=<!-- measured -->\n).*(?=<!-- end of measured -->)", re.DOTALL)
 MODELS = re.compile(r"(?<=<!-- models -->\n).*(?=<!-- end of models -->)", re.DOTALL)
 
 
@@ -27,6 +29,7 @@ def rendered(readme: str) -> str:
         if path not in map(_path, lines):
             lines.insert(_place(path, lines), _line(path))
     readme = ENTRY.sub(lambda entry: _line(entry["path"]), "\n".join(lines))
+    readme = MEASURED.sub(lambda _: measured.block(ROOT), readme)
     readme = SETTINGS.sub(lambda _: f"{as_markdown()}\n", readme)
     return MODELS.sub(lambda _: f"{_models()}\n", readme)
 
