@@ -14,15 +14,17 @@ same must hold across injected and prefilled positions: this proves the injectio
 import torch
 
 from memory_engine.connector.metadata import Verdict
+from memory_engine.connector.store import FP8
 
-# Relative deviation from the first position that rounding explains, by the cache's dtype.
-TOLERANCE = {torch.float32: 5e-3, torch.float16: 2e-2, torch.bfloat16: 6e-2}
+# Relative deviation from the first position that rounding explains, by the dtype of the cache
+# and that of the store.
+TOLERANCE = {torch.float32: 5e-3, torch.float16: 2e-2, torch.bfloat16: 6e-2, FP8: 0.15}
 
 
-def judge(kv: torch.Tensor, dtype: torch.dtype) -> Verdict:
+def judge(kv: torch.Tensor, *dtypes: torch.dtype) -> Verdict:
     """Judge unrotated KV of one repeated token: fp32 [tokens, layers, 2, heads, head_dim].
 
-    dtype: what the cache rounds to. The errors are the largest over layers of
+    dtypes: what its values have been rounded to, by the cache and by the store. The errors are the largest over layers of
     ||x_p - x_0|| / ||x_0||, maximum over positions p.
     """
     reference = kv[:1]
@@ -30,7 +32,7 @@ def judge(kv: torch.Tensor, dtype: torch.dtype) -> Verdict:
     deviation = ((kv - reference).flatten(3).norm(dim=-1) / size).amax(dim=0)
     key_error, value_error = (float(e) for e in deviation.amax(dim=0))
     errors = {"rope_keys": key_error, "position_free_values": value_error}
-    tolerance = TOLERANCE[dtype]
+    tolerance = max(TOLERANCE[dtype] for dtype in dtypes)
     if not torch.isfinite(kv).all():
         return Verdict("the paged cache holds values that are not finite", errors)
     if value_error > tolerance:

@@ -201,4 +201,5 @@ class WorkerSide:
         pages, positions = (
             torch.from_numpy(array).to(device).long() for array in (probe.pages, probe.positions)
         )
-        return judge(self._plain.read(pages, positions), self._dtype)
+        dtypes = (self._dtype, self._device.data.dtype)
+        return judge(self._plain.read(pages, positions), *dtypes)

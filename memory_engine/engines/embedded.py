@@ -45,6 +45,7 @@ class EmbeddedEngine(Engine):
     ) -> None:
         self._model = str(model)
         self._arena_bytes = arena_bytes
+        self._store_dtype = store_dtype
         self._keeps_snapshots = snapshot_folder is not None
         # Made anew with every engine: nobody else on this machine can speak to its connector.
         self._signing_key = secrets.token_hex(32)
@@ -83,7 +84,9 @@ class EmbeddedEngine(Engine):
             versions=_versions(),
         )
         vocab = int(config.model_config.get_vocab_size())
-        self.conformance = await run_gate(self, vocab, str(config.model_config.dtype))
+        self.conformance = await run_gate(
+            self, vocab, str(config.model_config.dtype), fp8=self._store_dtype == "fp8"
+        )
 
     def _launch(self) -> Any:
         return launch(self._model, **self._options)
