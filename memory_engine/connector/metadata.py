@@ -64,7 +64,7 @@ class StepPlan(KVConnectorMetadata):
     """The worker's orders for one step, in the order of their execution.
 
     Before the forward pass: `moves` between the tiers, in their order, then `load`. After
-    it: `save`, then `probes`.
+    it, in either order: `save` and `probes`.
     """
 
     load: Transfer | None = None

@@ -40,7 +40,6 @@ class WorkerSide:
     def __init__(self, sizes: TierSizes, refusal: str = "") -> None:
         self._sizes = sizes
         self._refusal = refusal
-        self._verdicts: dict[str, Verdict] = {}
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         """Learn the caches' layout and the layers' RoPE, and allocate the stores.
@@ -62,18 +61,18 @@ class WorkerSide:
             self._copies.load(self._device, self._on_device(plan.load.index))
 
     def save(self, plan: StepPlan) -> None:
-        """Encode, then look at what is probed. After the forward pass."""
+        """Encode. After the forward pass."""
         if plan.save is not None:
             self._copies.save(self._device, self._on_device(plan.save.index))
-        for probe in plan.probes:
-            self._verdicts[probe.request_id] = self._probe(probe)
 
-    def report(self) -> WorkerReport | None:
-        """The verdicts since the last call, if any."""
-        if not self._verdicts:
+    def report(self, plan: StepPlan) -> WorkerReport | None:
+        """Look at what is probed. After the forward pass; the verdicts, if any.
+
+        Not in `save`: with speculative decoding vLLM collects reports before it saves.
+        """
+        if not plan.probes:
             return None
-        verdicts, self._verdicts = self._verdicts, {}
-        return WorkerReport(verdicts)
+        return WorkerReport({probe.request_id: self._probe(probe) for probe in plan.probes})
 
     def _register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         learnt: list[PagedLayer] = []
