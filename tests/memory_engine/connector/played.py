@@ -189,7 +189,9 @@ class PlayedVllm:
         return count
 
     def _plan(self, scheduled: dict[str, int]) -> None:
-        steps, computed, expected = {}, {}, {}
+        steps: dict[str, tuple[int, int, list[int]]] = {}
+        computed: dict[int, Kv] = {}
+        expected: dict[int, Kv] = {}
         for name, count in scheduled.items():
             request = self.requests[name]
             if self.side.needs_step(name):
