@@ -77,7 +77,8 @@ async def test_every_sample_of_a_request_is_injected(engine: TinyEngine, prompt:
     expected = engine.one(prompt, text=True)
     got = engine.one(prompt, n=3, temperature=1.0, top_k=1)
     assert [list(sample.token_ids) for sample in got.outputs] == [tokens(expected)] * 3
-    assert account(got)["injected"] + account(got)["cached"] == 121
+    # The samples are requests of one salt: those behind the first find its four blocks.
+    assert (account(got)["cached"], account(got)["injected"]) in ((0, 121), (128, 0))
 
 
 async def test_a_prompt_of_embeddings_is_never_injected(engine: TinyEngine, prompt: Prompt) -> None:
