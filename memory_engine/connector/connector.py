@@ -123,7 +123,7 @@ class InferScaleConnector(KVConnectorBase_V1):
         self.worker.save(self._plan())
 
     def build_connector_worker_meta(self) -> KVConnectorWorkerMetadata | None:
-        return self.worker.report()
+        return self.worker.report(self._plan())
 
     def get_kv_connector_stats(self) -> KVConnectorStats | None:
         if self.role == KVConnectorRole.SCHEDULER:
@@ -156,7 +156,9 @@ class InferScaleConnector(KVConnectorBase_V1):
     def on_new_request(self, request: "Request") -> None:
         raw = (request.kv_transfer_params or {}).get(KEY)
         plain = request.lora_request is None and not request.mm_features
-        if raw is not None and plain and request.prompt_token_ids is not None:
+        # Embeddings can stand in for some of the tokens: their ids say nothing then.
+        plain = plain and request.prompt_token_ids is not None and request.prompt_embeds is None
+        if raw is not None and plain:
             self.scheduler.arrived(request.request_id, raw, request.num_prompt_tokens)
 
     def get_num_new_matched_tokens(

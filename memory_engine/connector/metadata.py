@@ -88,7 +88,7 @@ class StepPlan(KVConnectorMetadata):
     """The worker's orders for one step, in the order of their execution.
 
     Before the forward pass: `moves` between the tiers, in their order, `restores`, then
-    `load`. After it: `save`, `probes`, then `snapshots`.
+    `load`. After it: `save`, then `snapshots`; `probes` before or after it.
     """
 
     load: Transfer | None = None

@@ -24,8 +24,8 @@ TOLERANCE = {torch.float32: 5e-3, torch.float16: 2e-2, torch.bfloat16: 6e-2, FP8
 def judge(kv: torch.Tensor, *dtypes: torch.dtype) -> Verdict:
     """Judge unrotated KV of one repeated token: fp32 [tokens, layers, 2, heads, head_dim].
 
-    dtypes: what its values have been rounded to, by the cache and by the store. The errors are the largest over layers of
-    ||x_p - x_0|| / ||x_0||, maximum over positions p.
+    dtypes: what its values have been rounded to, by the cache and by the store. The errors
+    are the largest over layers of ||x_p - x_0|| / ||x_0||, maximum over positions p.
     """
     reference = kv[:1]
     size = reference.flatten(3).norm(dim=-1).clamp_min(1e-30)

@@ -86,19 +86,21 @@ class SchedulerSide:
         if tracked is None or tracked.params.op not in (Op.INJECT, Op.PROBE):
             return 0
         self._unpin(tracked)
-        tracked.load, tracked.local, tracked.injected, tracked.missing = None, local, 0, []
-        if tracked.error or not tracked.params.spans:
-            return 0
-        end = self._pin_run(tracked, local)
+        tracked.load, tracked.local = None, local
+        end, missing = self._pin_run(tracked, local) if not tracked.error else (local, [])
+        if not tracked.admitted:
+            tracked.cached, tracked.missing = local, missing
         return max(0, min(end, num_tokens - 1) - local)
 
     def admitted(self, request_id: str, external: int) -> None:
         """The request got its blocks, and is promised `external` of the tokens looked up."""
         tracked = self._tracked.get(request_id)
-        if tracked is None or external == 0:
+        if tracked is None:
             return
-        tracked.load = (tracked.local, tracked.local + external)
-        tracked.injected = external
+        if external:
+            tracked.load = (tracked.local, tracked.local + external)
+        if not tracked.admitted:
+            tracked.admitted, tracked.injected = True, external
 
     def needs_step(self, request_id: str) -> bool:
         """Whether `plan_step` has anything to do for this request."""
@@ -198,28 +200,40 @@ class SchedulerSide:
             return
         planned = sum(lengths.values())
         absent = sum(lengths[i] for i in tracked.missing)
-        reached = tracked.local + tracked.injected
+        reached = tracked.cached + tracked.injected
         self._counts.add("planned_tokens", planned)
         self._counts.add("injected_tokens", tracked.injected)
         self._counts.add("absent_tokens", absent)
         self._counts.add("unreached_tokens", max(0, planned - absent - reached))
 
-    def _pin_run(self, tracked: Tracked, local: int) -> int:
-        """Pin the segments at hand that continue from `local`; return where they end."""
+    def _pin_run(self, tracked: Tracked, local: int) -> tuple[int, list[str]]:
+        """Pin the segments at hand that continue from `local`.
+
+        Returns where they end, and the ids of those that are not at hand.
+        """
         owner, spans = tracked.params.owner, tracked.params.spans
-        end = local if spans[0].start <= local else -1
+        end = local if spans and spans[0].start <= local else -1
+        missing: list[str] = []
         for span in spans:
             if span.end <= local:
                 continue
-            if end >= local and not tracked.missing and self._tiers.pin(owner, span.segment_id):
+            at_hand = self._at_hand(owner, span)
+            if at_hand and end >= local and not missing and self._tiers.pin(owner, span.segment_id):
                 tracked.pinned.append(span.segment_id)
                 end = span.end
-            elif not self._tiers.find(owner, span.segment_id):
-                tracked.missing.append(span.segment_id)
-            elif end >= local and not tracked.missing:
+            elif not at_hand:
+                missing.append(span.segment_id)
+            elif end >= local and not missing:
                 # At hand in host memory, but the device has no room for all of them at once.
                 break
-        return end
+        return end, missing
+
+    def _at_hand(self, owner: str, span: Span) -> bool:
+        """Whether the owner has the segment, with as many tokens as the span says.
+
+        A span of another length would be injected from slots that are not its own.
+        """
+        return self._tiers.length(owner, span.segment_id) == span.end - span.start
 
     def _unpin(self, tracked: Tracked) -> None:
         for segment_id in tracked.pinned:
@@ -248,12 +262,13 @@ class SchedulerSide:
     def _make_resident(self, tracked: Tracked, span: Span) -> Slots | None:
         """New slots for a span; None if it is resident already or cannot be."""
         owner = tracked.params.owner
-        if self._tiers.find(owner, span.segment_id):
+        if self._at_hand(owner, span):
             self._tiers.touch(owner, span.segment_id)
             tracked.saved.append(span.segment_id)
             return None
         slots = None
-        # An id held by another owner, or dropped and still pinned, is never shared or replaced.
+        # An id held by another owner, with another length, or dropped and still pinned, is
+        # never shared or replaced.
         if not self._tiers.taken(span.segment_id):
             slots = self._tiers.allocate(owner, span.segment_id, span.end - span.start)
         if slots is None:

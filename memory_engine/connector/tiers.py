@@ -73,6 +73,13 @@ class Tiers:
             self._host is not None and self._host.find(owner, segment_id) is not None
         )
 
+    def length(self, owner: str, segment_id: str) -> int:
+        """Tokens of the segment if it is at hand, on either tier; 0 if it is not."""
+        segment = self._device.find(owner, segment_id)
+        if segment is None and self._host is not None:
+            segment = self._host.find(owner, segment_id)
+        return 0 if segment is None else segment.length
+
     def taken(self, segment_id: str) -> bool:
         """Whether the id is held by anyone, dropped while pinned or not."""
         return self._device.resident(segment_id) or (

@@ -9,14 +9,21 @@ from memory_engine.connector.params import Op, Params
 
 @dataclass(slots=True)
 class Tracked:
-    """One request. Fields of injection are set anew by every lookup."""
+    """One request.
+
+    `load` and `local` are set anew by every lookup. What the account tells is that of the
+    first admission, as vLLM's own count of cached tokens is: what a preempted request found
+    when it resumed is nothing its caller waited for.
+    """
 
     params: Params
     error: str = ""
     pinned: list[str] = field(default_factory=list)
-    # Tokens [start, end) to load in the coming step, and what was loaded at admission.
+    # Tokens [start, end) to load in the coming step, behind the first `local`.
     load: tuple[int, int] | None = None
     local: int = 0
+    admitted: bool = False
+    cached: int = 0
     injected: int = 0
     missing: list[str] = field(default_factory=list)
     # Spans of an encode request in order; the first `looked_at` have been dealt with.
@@ -45,7 +52,7 @@ class Tracked:
         if params.op is Op.INJECT:
             planned = params.spans[-1].end - params.spans[0].start
             account |= {"planned": planned, "injected": self.injected}
-            account |= {"cached": self.local, "missing": self.missing}
+            account |= {"cached": self.cached, "missing": self.missing}
         elif params.op is Op.ENCODE:
             account |= {"saved": self.saved, "rejected": self.rejected}
         elif params.op is Op.PROBE:

@@ -52,7 +52,6 @@ class WorkerSide:
         self._sizes = sizes
         self._refusal = refusal
         self._rank, self._ranks = rank
-        self._verdicts: dict[str, Verdict] = {}
         self._archived: dict[str, str] = {}
         self._counts = Counts()
 
@@ -81,22 +80,23 @@ class WorkerSide:
                 self._copies.load(self._device, self._on_device(plan.load.index))
 
     def save(self, plan: StepPlan) -> None:
-        """Encode, then look at what is probed. After the forward pass."""
+        """Encode. After the forward pass."""
         if plan.save is not None:
             with self._clock.measured("encode_seconds"):
                 self._copies.save(self._device, self._on_device(plan.save.index))
-        for probe in plan.probes:
-            self._verdicts[probe.request_id] = self._probe(probe)
         for order in plan.snapshots:
             self._archived[order.request_id] = self._snapshot(order)
 
-    def report(self) -> WorkerReport | None:
-        """The answers since the last call, if any."""
-        if not self._verdicts and not self._archived:
+    def report(self, plan: StepPlan) -> WorkerReport | None:
+        """Look at what is probed. After the forward pass; the answers, if any.
+
+        Not in `save`: with speculative decoding vLLM collects reports before it saves.
+        """
+        if not plan.probes and not self._archived:
             return None
-        report = WorkerReport(self._verdicts, self._archived)
-        self._verdicts, self._archived = {}, {}
-        return report
+        verdicts = {probe.request_id: self._probe(probe) for probe in plan.probes}
+        archived, self._archived = self._archived, {}
+        return WorkerReport(verdicts, archived)
 
     def statistics(self) -> Statistics | None:
         """The device's time since the last call, of the first rank."""

@@ -37,7 +37,7 @@ class Pair:
             arena, positions = plan.save.arena, torch.from_numpy(plan.save.positions)
             self.worker._device.data[arena] = positions[:, None] + 100
         self.worker.save(StepPlan(snapshots=plan.snapshots))
-        report = self.worker.report()
+        report = self.worker.report(StepPlan())
         if report is not None:
             self.side.report(report)
         return plan

@@ -201,6 +201,37 @@ def test_a_request_that_ends_before_it_was_admitted_leaves_no_pin() -> None:
     assert side.stats()["pinned_segments"] == 0
 
 
+def test_a_span_of_another_length_than_its_segment_counts_as_missing() -> None:
+    side = opened()
+    encode(side, "a:0:3 b:3:4")
+    inject(side, "a:0:2 b:2:4", request="short")
+    inject(side, "a:0:5 b:5:4", request="long")
+    for request in ("short", "long"):
+        assert side.lookup(request, PROMPT, 0) == 0
+        assert account(side, request)["missing"] == ["a"]
+
+
+def test_an_encode_of_another_length_replaces_nothing() -> None:
+    side = opened()
+    encode(side, "a:0:3")
+    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:5"}, PROMPT)
+    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert account(side, "e")["rejected"] == ["a"]
+
+
+def test_the_account_tells_of_the_first_admission_whatever_a_preempted_request_finds() -> None:
+    side = opened()
+    encode(side, "a:0:3 b:3:4")
+    inject(side, "a:0:3 b:3:4")
+    side.admitted("r", side.lookup("r", PROMPT, 0))
+    side.plan_step({"r": (7, 13, list(range(5)))})
+    side.arrived("d", {"op": "drop", "owner": "anna", "segments": "b"}, 1)
+    assert side.lookup("r", PROMPT + 3, 4) == 0
+    side.admitted("r", 0)
+    found = account(side, "r")
+    assert (found["injected"], found["cached"], found["missing"]) == (7, 0, [])
+
+
 def test_a_dropped_segment_is_not_injected() -> None:
     side = opened()
     encode(side, "a:0:3 b:3:2")

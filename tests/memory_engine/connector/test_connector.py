@@ -1,0 +1,83 @@
+"""Which requests the connector takes on: those whose prompt is token ids and nothing else."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from memory_engine.connector.arena import Arena
+from memory_engine.connector.connector import InferScaleConnector
+from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.params import KEY
+from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.tiers import Tiers
+
+SEGMENT = {"owner": "anna", "segments": "a:0:3"}
+
+
+def connector() -> InferScaleConnector:
+    """The scheduler's side of one, open, without a vLLM around it."""
+    built = InferScaleConnector.__new__(InferScaleConnector)
+    built.scheduler = SchedulerSide(Tiers(Arena(40)), block_size=4)
+    built.scheduler.report(WorkerReport({"probe": Verdict()}))
+    return built
+
+
+def request(name: str, op: str = "inject", **changes: Any) -> Any:
+    plain = {
+        "request_id": name,
+        "kv_transfer_params": {KEY: {"op": op} | SEGMENT},
+        "prompt_token_ids": list(range(9)),
+        "prompt_embeds": None,
+        "num_prompt_tokens": 9,
+        "num_tokens": 9,
+        "lora_request": None,
+        "mm_features": [],
+        "skip_reading_prefix_cache": False,
+    }
+    return SimpleNamespace(**(plain | changes))
+
+
+def known(side: InferScaleConnector) -> InferScaleConnector:
+    """With anna's segment `a` encoded."""
+    side.on_new_request(request("e", "encode"))
+    side.scheduler.plan_step({"e": (0, 9, [0, 1, 2])})
+    side.request_finished(request("e", "encode"), [])
+    return side
+
+
+def test_a_prompt_of_tokens_is_injected() -> None:
+    side, asked = known(connector()), request("r")
+    side.on_new_request(asked)
+    assert side.get_num_new_matched_tokens(asked, 0) == (3, False)
+
+
+@pytest.mark.parametrize("op", ["inject", "encode"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lora_request": "an adapter"},
+        {"mm_features": ["an image"]},
+        {"prompt_token_ids": None, "prompt_embeds": torch.zeros(9, 2)},
+        {"prompt_embeds": torch.zeros(9, 2)},
+    ],
+    ids=["LoRA", "multi-modal", "embeddings", "tokens mixed with embeddings"],
+)
+def test_a_prompt_that_is_more_than_tokens_is_neither_injected_nor_encoded(
+    op: str, changes: dict[str, Any]
+) -> None:
+    side, asked = known(connector()), request("r", op, **changes)
+    side.on_new_request(asked)
+    assert side.get_num_new_matched_tokens(asked, 0) == (0, False)
+    assert not side.scheduler.needs_step("r")
+    assert side.request_finished(asked, []) == (False, None)
+
+
+def test_a_request_that_wants_all_its_logits_is_not_injected() -> None:
+    side, asked = known(connector()), request("r", skip_reading_prefix_cache=True)
+    side.on_new_request(asked)
+    assert side.get_num_new_matched_tokens(asked, 0) == (0, False)
+    assert side.scheduler.stats()["pinned_segments"] == 1  # the one just encoded
+    side.scheduler.plan_step({})
+    side.scheduler.check_integrity()

@@ -1,0 +1,51 @@
+"""Replays of CUDA graphs skip Python: what is injected has to be there all the same.
+
+Without a GPU the other tests of this folder are their twins: there vLLM runs eagerly.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.types import Mode
+from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", ["FULL", "PIECEWISE", "FULL_AND_PIECEWISE", "NONE"])
+@pytest.mark.parametrize("asynchronous", [True, False])
+async def test_graphs_of_any_kind_reply_to_injected_prompts_as_to_text(
+    small_llama: Path, mode: str, asynchronous: bool
+) -> None:
+    engine = EmbeddedEngine(
+        small_llama,
+        arena_bytes=8 << 20,
+        host_bytes=8 << 20,
+        kv_cache_bytes=32 << 20,
+        max_model_len=1024,
+        dtype="float32",
+        max_num_batched_tokens=256,
+        skip_tokenizer_init=True,
+        compilation_config={"cudagraph_mode": mode},
+        async_scheduling=asynchronous,
+    )
+    await engine.start()
+    try:
+        assert engine.conformance.supported, engine.conformance.reason
+        prompts = []
+        # Suffixes of one token, of a graph's size or not, and of more than one step.
+        for suffix in (1, 7, 16, 100, 300):
+            ids = words(90 + suffix, seed=90 + suffix)
+            prompts.append(await encoded(engine, "anna", ids, cut(ids, [50, 40])))
+        alone = [(await reply(engine, p, Mode.TEXT, tokens=12))[0] for p in prompts]
+        for prompt, expected in zip(prompts, alone, strict=True):
+            got, usage = await reply(engine, prompt, Mode.KV, tokens=12)
+            assert usage.injected_tokens == 90
+            assert got == expected
+        together = await asyncio.gather(*(reply(engine, p, Mode.KV, tokens=12) for p in prompts))
+        assert [ids for ids, _ in together] == alone
+        assert (await engine.arena()).pinned_segments == 0
+    finally:
+        await engine.aclose()
