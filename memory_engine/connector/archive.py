@@ -30,6 +30,10 @@ class Archive:
         self._asked: dict[str, tuple[str, str]] = {}
         self._planned: dict[str, RestoreOrder] = {}
         self._sent: dict[str, RestoreOrder] = {}
+        # Owners whose snapshot is being written, and the requests that have to be undone
+        # because something of it was forgotten meanwhile.
+        self._writing: dict[str, str] = {}
+        self._stale: set[str] = set()
 
     def snapshot(self, request_id: str, owner: str, fingerprint: str) -> str:
         """Write the owner's segments at the end of the coming step; why not, or ""."""
@@ -57,6 +61,7 @@ class Archive:
         """Delete the owner's snapshot: it holds what is being forgotten."""
         if self._settings.folder:
             snapshots.remove(self._settings.folder, owner)
+        self._stale |= {request for request, whose in self._writing.items() if whose == owner}
 
     def orders(
         self, saving: set[str]
@@ -71,6 +76,7 @@ class Archive:
                     request_id, self._settings.folder, owner, self._settings.budget, contents, held
                 )
             )
+            self._writing[request_id] = owner
         self._asked = {}
         restores = tuple(self._planned.values())
         self._sent |= self._planned
@@ -79,6 +85,10 @@ class Archive:
 
     def report(self, request_id: str, error: str) -> None:
         """All ranks have executed the request's order, or one could not."""
+        owner = self._writing.pop(request_id, None)
+        if owner is not None and request_id in self._stale:
+            self._stale.discard(request_id)
+            snapshots.remove(self._settings.folder, owner)
         order = self._sent.pop(request_id, None)
         if order is not None:
             self._settle(order, there=not error)

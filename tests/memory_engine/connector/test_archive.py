@@ -119,6 +119,20 @@ def test_forgetting_deletes_the_snapshot(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_forgotten_while_it_is_written_is_not_left_on_disk(tmp_path: Path) -> None:
+    pair = Pair(tmp_path)
+    pair.encode("a:2:3 b:5:4")
+    pair.side.arrived("s", {"op": "snapshot", "owner": "anna", "segments": "model"}, 1)
+    plan = pair.side.plan_step({})
+    pair.side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    pair.worker.save(plan)
+    assert len(list(tmp_path.iterdir())) == 1
+    report = pair.worker.report(StepPlan())
+    assert report is not None
+    pair.side.report(report)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_read_back_is_hidden_until_the_ranks_have_it(tmp_path: Path) -> None:
     first = Pair(tmp_path)
     first.encode("a:2:3")
