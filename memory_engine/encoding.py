@@ -24,6 +24,7 @@ class _Work:
         # Segments the arena had no room for; tried again when the wishes change.
         self.rejected: set[str] = set()
         self.task: asyncio.Task[None] | None = None
+        self.prefetch: asyncio.Task[None] | None = None
         # Whether what a snapshot holds was asked for; from then on there may be more to keep.
         self.restored = False
         self.changed = False
@@ -73,6 +74,12 @@ class EncodingQueue:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
         return self._turns.reply()
 
+    def prefetch(self, owner: str) -> None:
+        """Bring the owner's segments back from host memory, while the caller does other things."""
+        work = self._work.get(owner)
+        if self._engine.info.host_tokens and work is not None and work.prefetch is None:
+            work.prefetch = asyncio.create_task(self._prefetch(owner, work))
+
     def resident(self, owner: str) -> Collection[str]:
         """Segment ids believed to be resident."""
         return self._work[owner].resident if owner in self._work else ()
@@ -86,7 +93,8 @@ class EncodingQueue:
 
     async def aclose(self) -> None:
         """Stop and write snapshots; what is not encoded yet is encoded after the next start."""
-        tasks = [work.task for work in self._work.values() if work.task is not None]
+        running = [task for work in self._work.values() for task in (work.task, work.prefetch)]
+        tasks = [task for task in running if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -119,6 +127,15 @@ class EncodingQueue:
                 await self._encode_all(owner, work, self._encoder.jobs(owner, batch))
         finally:
             work.task = None
+
+    async def _prefetch(self, owner: str, work: _Work) -> None:
+        try:
+            await self._engine.prefetch(owner)
+        except EngineError:
+            # The reply that follows says what is wrong with the engine.
+            _log.debug("KV was not brought back from host memory.", exc_info=True)
+        finally:
+            work.prefetch = None
 
     async def _restore(self, owner: str, work: _Work) -> None:
         held = set(await self._engine.restore(owner))

@@ -78,6 +78,7 @@ class Memory:
         held = self._owners.get(owner)
         if held is None or k <= 0 or not held.facts:
             return []
+        self._encoding.prefetch(owner)
         vector = (await self._embedder.embed([query]))[0]
         found = held.index.search(vector, k)
         return [Recalled(held.facts[fact_id], score) for fact_id, score in found]

@@ -18,7 +18,10 @@ class EncodeJob:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What a running engine is. `fingerprint` changes whenever its KV would."""
+    """What a running engine is. `fingerprint` changes whenever its KV would.
+
+    `arena_tokens` fit on the device, `host_tokens` in host memory behind it.
+    """
 
     model: str
     fingerprint: str
@@ -27,6 +30,7 @@ class EngineInfo:
     arena_tokens: int
     kv_bytes_per_token: int
     versions: dict[str, str]
+    host_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

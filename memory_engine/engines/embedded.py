@@ -82,6 +82,7 @@ class EmbeddedEngine(Engine):
             arena_tokens=capacity,
             kv_bytes_per_token=self._arena_bytes // capacity if capacity else 0,
             versions=_versions(),
+            host_tokens=int(stats.get("arena", {}).get("host_capacity", 0)),
         )
         vocab = int(config.model_config.get_vocab_size())
         self.conformance = await run_gate(

@@ -22,15 +22,18 @@ class FakeEngine(Engine):
         delay: float = 0.0,
         supported: bool = True,
         max_model_len: int = 4096,
+        host_tokens: int = 0,
     ) -> None:
         self._reply = reply
         self._delay = delay
         self._supported = supported
         self._max_model_len = max_model_len
+        self._host_tokens = host_tokens
         self._resident: dict[str, dict[str, int]] = {}
         self.running = False
         self.aborted = 0
         self.encoded: list[EncodeJob] = []
+        self.prefetched: list[str] = []
         self.snapshots: dict[str, dict[str, int]] = {}
 
     async def start(self) -> None:
@@ -43,6 +46,7 @@ class FakeEngine(Engine):
             arena_tokens=1 << 20,
             kv_bytes_per_token=0,
             versions={},
+            host_tokens=self._host_tokens,
         )
         reason = "" if self._supported else "the fake engine was told to refuse"
         self.conformance = Conformance(self._supported, reason)
@@ -92,6 +96,7 @@ class FakeEngine(Engine):
 
     async def prefetch(self, owner: str) -> int:
         self._require_running()
+        self.prefetched.append(owner)
         return 0
 
     async def snapshot(self, owner: str) -> None:

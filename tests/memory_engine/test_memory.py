@@ -1,5 +1,6 @@
 """The memory over the fake engine: what is encoded, dropped, recalled and encoded again."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
@@ -148,4 +149,71 @@ async def test_a_refused_model_gets_text_and_encodes_nothing(
     await memory.sync("anna", person(TEXTS))
     await memory.settle()
     assert engine.encoded == []
+    await memory.aclose()
+
+
+async def test_after_a_restart_only_what_a_snapshot_lacks_is_encoded(
+    memory: Memory, engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    await memory.aclose()
+    again = FakeEngine()
+    await again.start()
+    again.snapshots = engine.snapshots
+    tokenizer = ChatTokenizer(bundled_llm)
+    restarted = Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    await restarted.sync("anna", person(TEXTS))
+    await restarted.settle("anna")
+    assert again.encoded == []
+    assert again.resident("anna") == engine.snapshots["anna"].keys()
+    await restarted.sync("anna", person([*TEXTS, "I drink tea."]))
+    await restarted.settle("anna")
+    (job,) = again.encoded
+    assert len(job.spans) == 2
+    await restarted.aclose()
+
+
+async def test_what_was_forgotten_since_the_snapshot_is_dropped_after_a_restart(
+    memory: Memory, engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    await memory.aclose()
+    again = FakeEngine()
+    await again.start()
+    again.snapshots = engine.snapshots
+    tokenizer = ChatTokenizer(bundled_llm)
+    restarted = Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    await restarted.sync("anna", person(TEXTS[1:]))
+    await restarted.settle("anna")
+    wanted = {span.segment_id for job in again.encoded for span in job.spans}
+    assert again.resident("anna") == wanted
+    assert "anna" not in again.snapshots
+    await restarted.aclose()
+    assert again.snapshots["anna"].keys() == wanted
+
+
+async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_it(
+    bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    came = asyncio.Event()
+
+    class Slow(FakeEngine):
+        async def prefetch(self, owner: str) -> int:
+            await came.wait()
+            return await super().prefetch(owner)
+
+    engine = Slow(host_tokens=1000)
+    await engine.start()
+    tokenizer = ChatTokenizer(bundled_llm)
+    memory = Memory(engine, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    assert len(await memory.recall("anna", "Where do I live?", 2)) == 2
+    assert len(await memory.recall("anna", "Where do I live?", 2)) == 2
+    assert engine.prefetched == []
+    came.set()
+    await asyncio.sleep(0.01)
+    assert engine.prefetched == ["anna"]
     await memory.aclose()
