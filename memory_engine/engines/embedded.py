@@ -177,9 +177,7 @@ class EmbeddedEngine(Engine):
             stop=list(sampling.stop),
             output_kind=RequestOutputKind.DELTA,
             structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
-            extra_args=(
-                {"kv_transfer_params": wire.signed(params, self._signing_key)} if params else None
-            ),
+            extra_args={"kv_transfer_params": self.signed(params)} if params else None,
             **({"ignore_eos": sampling.ignore_eos} | extra),
         )
         inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}
@@ -193,6 +191,10 @@ class EmbeddedEngine(Engine):
             raise EngineError(f"The engine refused the request: {error}") from error
         finally:
             await outputs.aclose()
+
+    def signed(self, params: dict[str, object]) -> dict[str, object]:
+        """A request's parameters as this engine's connector accepts them."""
+        return wire.signed(params, self._signing_key)
 
     async def _archive(self, params: dict[str, object]) -> dict[str, Any]:
         # Two tokens: the worker's answer to the first step arrives before the second one ends.

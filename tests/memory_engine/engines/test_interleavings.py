@@ -121,7 +121,7 @@ async def test_encodes_that_are_aborted_leave_whole_segments_or_none(engine: Tin
         ids = words(200, 20 + steps)
         prompt = Prompt("anna", ids, (await engine.remember("ben", ids, [30, 60, 55])).spans)
         await engine.drop("ben")
-        extra = {"kv_transfer_params": wire.encode_params("anna", prompt.spans)}
+        extra = {"kv_transfer_params": engine.signed(wire.encode_params("anna", prompt.spans))}
         sampling = SamplingParams(max_tokens=1, extra_args=extra)
         inputs = {"prompt_token_ids": ids, "cache_salt": f"aborted after {steps}"}
         added = engine.vllm.add_request(f"encode {steps}", inputs, sampling)

@@ -47,7 +47,7 @@ class TinyEngine(InProcessEngine):
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        params = None if text else {"kv_transfer_params": wire.inject_params(prompt)}
+        params = None if text else {"kv_transfer_params": self.signed(wire.inject_params(prompt))}
         given = {"temperature": 0.0, "ignore_eos": True, "max_tokens": tokens} | sampling
         added: str = self.vllm.add_request(
             uuid.uuid4().hex,
