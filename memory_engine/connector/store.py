@@ -47,7 +47,7 @@ class Store:
 
     def rows(self) -> list[torch.Tensor]:
         """The same memory as int32 [slots, words], to be copied whatever it means."""
-        return [tensor.view(self.slots, -1).view(torch.int32) for tensor in self.tensors()]
+        return [tensor.flatten(1).view(torch.int32) for tensor in self.tensors()]
 
     def get(self, slots: torch.Tensor) -> torch.Tensor:
         """KV at int64 [tokens]: fp32 [tokens, layers, 2, heads, head_dim]."""

@@ -185,6 +185,18 @@ def test_the_fused_kernels_agree_with_the_plain_copies(
     assert not any(bool(layer.cache.any()) for layer in bench.layers)
 
 
+@pytest.mark.parametrize("stored", [torch.float32, torch.bfloat16, FP8])
+def test_a_store_of_any_size_is_seen_as_rows_of_its_own_memory(stored: torch.dtype) -> None:
+    for slots in (0, 3):
+        store = Store(slots, (2, 3, 64), stored, torch.device("cpu"))
+        for rows, tensor in zip(store.rows(), store.tensors(), strict=True):
+            assert rows.shape == (
+                slots,
+                2 * 2 * 3 * (64 if tensor is store.data else 1) * tensor.element_size() // 4,
+            )
+            assert rows.data_ptr() == tensor.data_ptr()
+
+
 def test_without_a_gpu_there_are_no_fused_kernels() -> None:
     bench = Bench(SHAPES["smollm"], "cpu")
     with pytest.raises(NotFusedError, match="GPU"):

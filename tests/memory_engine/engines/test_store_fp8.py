@@ -5,14 +5,27 @@ from pathlib import Path
 import pytest
 
 from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.types import Mode
+from memory_engine.types import Mode, Prompt
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
+from tests.memory_engine.engines.test_tensor_parallel import files_in, put_back
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+async def from_snapshot(engine: EmbeddedEngine, prompt: Prompt, folder: Path) -> list[int]:
+    """The first token of the reply after all was forgotten but for a copy of the snapshot."""
+    await engine.snapshot("anna")
+    files = files_in(folder)
+    assert await engine.drop("anna") == len(prompt.spans)
+    put_back(files)
+    assert set(await engine.restore("anna")) == {span.segment_id for span in prompt.spans}
+    got, usage = await reply(engine, prompt, Mode.KV, tokens=1)
+    assert usage.injected_tokens == sum(span.length for span in prompt.spans)
+    return got
+
+
 async def test_a_store_in_fp8_conforms_and_takes_a_quarter_of_the_memory(
-    real_engine: EmbeddedEngine, bundled_llm: Path
+    real_engine: EmbeddedEngine, bundled_llm: Path, tmp_path: Path
 ) -> None:
     engine = EmbeddedEngine(
         bundled_llm,
@@ -21,6 +34,8 @@ async def test_a_store_in_fp8_conforms_and_takes_a_quarter_of_the_memory(
         max_model_len=1024,
         dtype="float32",
         store_dtype="fp8",
+        snapshot_folder=tmp_path,
+        snapshot_bytes=64 << 20,
         block_size=32,
     )
     await engine.start()
@@ -38,5 +53,6 @@ async def test_a_store_in_fp8_conforms_and_takes_a_quarter_of_the_memory(
         got, usage = await reply(engine, prompt, Mode.KV, tokens=1)
         assert usage.injected_tokens == 75
         assert got == expected
+        assert await from_snapshot(engine, prompt, tmp_path) == got
     finally:
         await engine.aclose()
