@@ -49,10 +49,9 @@ class EncodingQueue:
 
     def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
         """Make `segments` all that is wanted of `owner`; starts the work."""
-        if not self._engine.conformance.supported:
-            return
         work = self._work.setdefault(owner, _Work())
-        wanted = {segment.segment_id: segment for segment in segments}
+        supported = self._engine.conformance.supported
+        wanted = {segment.segment_id: segment for segment in segments} if supported else {}
         work.unwanted |= work.wanted.keys() - wanted.keys()
         work.unwanted -= wanted.keys()
         work.resident -= work.unwanted
@@ -110,7 +109,8 @@ class EncodingQueue:
             _log.warning("The KV of facts could not be kept on disk.", exc_info=True)
 
     def _start(self, owner: str, work: _Work) -> None:
-        if work.task is None and (work.unwanted or work.missing()):
+        # Also with nothing wanted: a snapshot may hold what was forgotten since.
+        if work.task is None and (not work.restored or work.unwanted or work.missing()):
             work.task = asyncio.create_task(self._run(owner, work))
             work.task.add_done_callback(_log_failure)
 
@@ -138,6 +138,11 @@ class EncodingQueue:
             work.prefetch = None
 
     async def _restore(self, owner: str, work: _Work) -> None:
+        if not self._engine.conformance.supported:
+            # Whatever an earlier model left on disk would not be kept in step.
+            await self._engine.drop(owner)
+            work.restored = True
+            return
         held = set(await self._engine.restore(owner))
         work.restored = True
         work.resident |= held & work.wanted.keys()

@@ -44,12 +44,16 @@ class Archive:
 
     def restore(self, request_id: str, owner: str, fingerprint: str) -> str:
         """Read the owner's segments back in the coming step; why nothing is read, or ""."""
+        if not self._settings.folder:
+            return "this engine keeps no snapshots"
         path = snapshots.path_of(self._settings.folder, owner, 0, self._settings.ranks)
-        found = snapshots.contents(path) if self._settings.folder else None
-        if found is None:
-            return "there is no snapshot"
-        if found.fingerprint != fingerprint:
-            return "the snapshot is of another model, or of other settings of it"
+        found = snapshots.contents(path)
+        if found is None or found.fingerprint != fingerprint:
+            # Nobody would notice that it holds what is forgotten from now on.
+            snapshots.remove(self._settings.folder, owner)
+            if found is None:
+                return "there is no snapshot"
+            return "the snapshot was of another model or other settings, and is deleted"
         order = self._tiers.reserve(owner, found.segments)
         if order.ids:
             self._planned[request_id] = RestoreOrder(

@@ -1,7 +1,7 @@
 """The memory over the fake engine: what is encoded, dropped, recalled and encoded again."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import date
 from pathlib import Path
 
@@ -152,21 +152,34 @@ async def test_a_refused_model_gets_text_and_encodes_nothing(
     await memory.aclose()
 
 
-async def test_after_a_restart_only_what_a_snapshot_lacks_is_encoded(
+Restart = Callable[[FakeEngine], Awaitable[Memory]]
+
+
+@pytest.fixture
+def restart(
     memory: Memory, engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
-) -> None:
-    await memory.sync("anna", person(TEXTS))
-    await memory.settle("anna")
-    await memory.aclose()
+) -> Restart:
+    """Remember TEXTS, stop with a snapshot, and start over the given engine."""
+
+    async def restarted(again: FakeEngine) -> Memory:
+        await memory.sync("anna", person(TEXTS))
+        await memory.settle("anna")
+        await memory.aclose()
+        await again.start()
+        again.snapshots = engine.snapshots
+        tokenizer = ChatTokenizer(bundled_llm)
+        return Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+
+    return restarted
+
+
+async def test_after_a_restart_only_what_a_snapshot_lacks_is_encoded(restart: Restart) -> None:
     again = FakeEngine()
-    await again.start()
-    again.snapshots = engine.snapshots
-    tokenizer = ChatTokenizer(bundled_llm)
-    restarted = Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    restarted = await restart(again)
     await restarted.sync("anna", person(TEXTS))
     await restarted.settle("anna")
     assert again.encoded == []
-    assert again.resident("anna") == engine.snapshots["anna"].keys()
+    assert again.resident("anna") == again.snapshots["anna"].keys()
     await restarted.sync("anna", person([*TEXTS, "I drink tea."]))
     await restarted.settle("anna")
     (job,) = again.encoded
@@ -175,16 +188,10 @@ async def test_after_a_restart_only_what_a_snapshot_lacks_is_encoded(
 
 
 async def test_what_was_forgotten_since_the_snapshot_is_dropped_after_a_restart(
-    memory: Memory, engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
+    restart: Restart,
 ) -> None:
-    await memory.sync("anna", person(TEXTS))
-    await memory.settle("anna")
-    await memory.aclose()
     again = FakeEngine()
-    await again.start()
-    again.snapshots = engine.snapshots
-    tokenizer = ChatTokenizer(bundled_llm)
-    restarted = Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
+    restarted = await restart(again)
     await restarted.sync("anna", person(TEXTS[1:]))
     await restarted.settle("anna")
     wanted = {span.segment_id for job in again.encoded for span in job.spans}
@@ -192,6 +199,16 @@ async def test_what_was_forgotten_since_the_snapshot_is_dropped_after_a_restart(
     assert "anna" not in again.snapshots
     await restarted.aclose()
     assert again.snapshots["anna"].keys() == wanted
+
+
+@pytest.mark.parametrize("supported", [True, False])
+async def test_a_snapshot_does_not_outlive_the_last_fact(restart: Restart, supported: bool) -> None:
+    again = FakeEngine(supported=supported)
+    restarted = await restart(again)
+    await restarted.sync("anna", [])
+    await restarted.settle("anna")
+    assert again.snapshots == {}
+    await restarted.aclose()
 
 
 async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_it(

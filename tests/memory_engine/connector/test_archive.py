@@ -110,6 +110,15 @@ def test_nobody_elses_snapshot_is_read(tmp_path: Path, owner: str, model: str) -
     assert "snapshot" in str(account["note"])
 
 
+def test_a_snapshot_that_is_not_read_is_deleted(tmp_path: Path) -> None:
+    for model, ranks in (("another model", 1), ("model", 2)):
+        first = Pair(tmp_path)
+        first.encode("a:2:3")
+        first.ask("snapshot")
+        Pair(tmp_path, rank=(0, ranks)).ask("restore", model=model)
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_forgetting_deletes_the_snapshot(tmp_path: Path) -> None:
     first = Pair(tmp_path)
     first.encode("a:2:3 b:5:4")
