@@ -297,5 +297,7 @@ class SchedulerSide:
 
 def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
     """Tokens of the spans with these ids."""
+    if not segment_ids:
+        return 0
     wanted = set(segment_ids)
-    return sum(span.end - span.start for span in spans if span.segment_id in wanted) if wanted else 0
+    return sum(span.end - span.start for span in spans if span.segment_id in wanted)

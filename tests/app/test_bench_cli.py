@@ -39,7 +39,7 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, A
 
     def build(model: str, arguments: dict[str, Any]) -> Engine:
         made.append(arguments | {"model": model})
-        return FakeEngine(max_model_len=arguments["max_model_len"])
+        return FakeEngine(lambda prompt: "word " * 32, max_model_len=arguments["max_model_len"])
 
     folder = tmp_path / "model"
     folder.mkdir()

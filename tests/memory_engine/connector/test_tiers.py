@@ -155,7 +155,9 @@ class TiersMachine(RuleBasedStateMachine):
             if move.direction is Direction.PROMOTE:
                 source, target, here, there = target, source, there, here
             assert len(set(there)) == len(there)
-            target |= {two: source.get(one, "nothing") for one, two in zip(here, there, strict=True)}
+            target |= {
+                two: source.get(one, "nothing") for one, two in zip(here, there, strict=True)
+            }
 
     @rule(number=st.integers(0, 8), length=st.integers(1, 7), owner=st.sampled_from("ab"))
     def save(self, number: int, length: int, owner: str) -> None:
