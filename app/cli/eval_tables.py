@@ -1,0 +1,109 @@
+"""The reports of `inferscale eval` as tables for people."""
+
+from typing import Any
+
+from app.cli.output import table
+
+Report = dict[str, Any]
+
+
+def heading(report: Report, what: str) -> str:
+    """What was measured, on what, and of how many questions."""
+    machine, versions = report["hardware"], report["versions"]
+    return (
+        f"{what}\n{report['model']} in {report['dtype']}, {report['n']} questions of "
+        f"{report['data']}, seed {report['seed']}, {report['seconds']:.0f} s\n"
+        f"{machine['gpu'] or machine['cpu']}, {machine['cores']} cores, "
+        + ", ".join(f"{name} {version}" for name, version in versions.items())
+    )
+
+
+def fidelity_tables(report: Report) -> str:
+    """Losses, what is retained, replies, categories, and what was aimed at."""
+    return "\n\n".join([_likelihood(report), _replies(report), _categories(report), _aims(report)])
+
+
+def estimate(figure: Report) -> str:
+    """A figure with its interval."""
+    value, low, high = (figure[name] for name in ("value", "low", "high"))
+    if value is None:
+        return "-"
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]" if low is not None else f"{value:.3f}"
+
+
+def setup(row: Report) -> list[object]:
+    """The first cells of a row: how facts were encoded and served."""
+    return [row["k"], row["window"], row["order"], row["tail"], row["store"]]
+
+
+SETUP = ["k", "window", "order", "tail", "store"]
+
+
+def _likelihood(report: Report) -> str:
+    title = heading(
+        report,
+        "Negative log likelihood of the gold answer, nats a token; retained = "
+        "(none - arm) / (none - text), 95 % interval",
+    )
+    columns = [*SETUP, "none", "text", "KV", "reordered", "KV retains", "reordered retains"]
+    lines = [
+        [
+            *setup(row),
+            *(f"{row['nll'][arm]:.4f}" for arm in ("none", "text", "kv", "reordered")),
+            estimate(row["retained"]["kv"]),
+            estimate(row["retained"]["reordered"]),
+        ]
+        for row in report["rows"]
+    ]
+    return table(title, columns, lines)
+
+
+def _replies(report: Report) -> str:
+    title = (
+        f"Greedy replies of {report['reply_tokens']} tokens: share of tokens as in text; and the "
+        "first token's KL(text || arm), nats"
+    )
+    columns = [*SETUP, "KV agrees", "reordered", "KV - reordered", "KL KV", "KL reordered"]
+    lines = [
+        [
+            *setup(row),
+            estimate(row["agreement"]["kv"]),
+            estimate(row["agreement"]["reordered"]),
+            estimate(row["agreement_over_reordered"]),
+            f"{row['kl']['kv']['mean']:.4f}",
+            f"{row['kl']['reordered']['mean']:.4f}",
+        ]
+        for row in report["rows"]
+    ]
+    return table(title, columns, lines)
+
+
+def _categories(report: Report) -> str:
+    columns = [*SETUP, "category", "questions", "none", "text", "KV", "KV retains", "KV agrees"]
+    lines = [
+        [
+            *setup(row),
+            name,
+            of_it["questions"],
+            *(f"{of_it['nll'][arm]:.4f}" for arm in ("none", "text", "kv")),
+            estimate(of_it["retained"]),
+            estimate(of_it["agreement"]),
+        ]
+        for row in report["rows"]
+        for name, of_it in row["categories"].items()
+    ]
+    return table("The same by category", columns, lines)
+
+
+def _aims(report: Report) -> str:
+    verdicts = {True: "yes", False: "no", None: "-"}
+    lines = [
+        [
+            aim["name"],
+            f">= {aim['at_least']:g}",
+            "-" if aim["measured"] is None else f"{aim['measured']:.4f}",
+            verdicts[aim["reached"]],
+        ]
+        for aim in report["targets"]
+    ]
+    return table("What was aimed at", ["what", "target", "measured", "reached"], lines)

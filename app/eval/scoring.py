@@ -1,0 +1,94 @@
+"""What a model makes of a prompt: what it replies, and how likely a given answer is to it."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.bench.asking import require_injected
+from memory_engine.engines.base import Engine
+from memory_engine.errors import EngineError
+from memory_engine.types import Mode, Prompt, Sampling, Usage
+
+TOP = 20  # vLLM gives no more log probabilities, unless it is told to
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A greedy reply: its text, its token ids with the end's, and the natural log
+    probabilities of the likeliest first tokens by id.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    first: Mapping[int, float]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A reply, and the negative log likelihood of a given answer in nats a token."""
+
+    reply: Reply
+    nll: float
+
+
+async def score(
+    engine: Engine, prompt: Prompt, mode: Mode, answer: Sequence[int], most_tokens: int
+) -> Scored:
+    """Reply to `prompt` with at most `most_tokens`, and score the token ids of `answer`.
+
+    vLLM injects nothing where it is to give log probabilities of prompt tokens, so every
+    token of the answer is the forced reply to a request of its own, whose prompt ends before
+    it. All requests share a cache salt that nobody else has: the reply comes first, and the
+    others find its prompt in the prefix cache. Raises EngineError if anything planned was
+    not injected.
+    """
+    salt = uuid.uuid4().hex
+    replied = await reply(engine, prompt, mode, most_tokens, salt)
+    forced = [
+        _log_probability(engine, _extended(prompt, answer[:place]), mode, token, salt)
+        for place, token in enumerate(answer)
+    ]
+    found = await asyncio.gather(*forced)
+    return Scored(replied, -sum(found) / len(found))
+
+
+async def reply(
+    engine: Engine, prompt: Prompt, mode: Mode, most_tokens: int, salt: str = ""
+) -> Reply:
+    """A greedy reply of at most `most_tokens`. Without a `salt` nothing comes from the cache.
+
+    Raises EngineError if anything planned was not injected.
+    """
+    salt = salt or uuid.uuid4().hex
+    sampling = Sampling(max_tokens=most_tokens, cache_salt=salt, logprobs=TOP)
+    return await _reply(engine, prompt, mode, sampling)
+
+
+async def _log_probability(
+    engine: Engine, prompt: Prompt, mode: Mode, token: int, salt: str
+) -> float:
+    sampling = Sampling(max_tokens=1, cache_salt=salt, logprobs=1, allowed_tokens=(token,))
+    return (await _reply(engine, prompt, mode, sampling)).first[token]
+
+
+async def _reply(engine: Engine, prompt: Prompt, mode: Mode, sampling: Sampling) -> Reply:
+    ids: list[int] = []
+    first: Mapping[int, float] | None = None
+    text, usage = "", None
+    async for chunk in engine.generate(prompt, mode, sampling):
+        ids += chunk.token_ids
+        text += chunk.text
+        if first is None and chunk.logprobs:
+            first = chunk.logprobs[0]
+        usage = chunk.usage or usage
+    if usage is None or first is None:
+        raise EngineError(f"The engine ended a reply without its log probabilities: {usage}.")
+    if mode is Mode.KV:
+        require_injected(prompt, usage)
+    return Reply(text, tuple(ids), first, usage)
+
+
+def _extended(prompt: Prompt, said: Sequence[int]) -> Prompt:
+    return Prompt(prompt.owner, [*prompt.token_ids, *said], prompt.spans)
