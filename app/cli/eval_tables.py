@@ -20,7 +20,8 @@ def heading(report: Report, what: str) -> str:
 
 def fidelity_tables(report: Report) -> str:
     """Losses, what is retained, replies, categories, and what was aimed at."""
-    return "\n\n".join([_likelihood(report), _replies(report), _categories(report), _aims(report)])
+    parts = (_likelihood, _replies, _next_tokens, _categories, _aims)
+    return "\n\n".join(part(report) for part in parts)
 
 
 def estimate(figure: Report) -> str:
@@ -28,7 +29,7 @@ def estimate(figure: Report) -> str:
     value, low, high = (figure[name] for name in ("value", "low", "high"))
     if value is None:
         return "-"
-    return f"{value:.3f} [{low:.3f}, {high:.3f}]" if low is not None else f"{value:.3f}"
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low is not None else f"{value:.2f}"
 
 
 def setup(row: Report) -> list[object]:
@@ -60,18 +61,32 @@ def _likelihood(report: Report) -> str:
 
 def _replies(report: Report) -> str:
     title = (
-        f"Greedy replies of {report['reply_tokens']} tokens: share of tokens as in text; and the "
-        "first token's KL(text || arm), nats"
+        f"Share of the tokens of greedy replies that are text's, {report['reply_tokens']} tokens, "
+        "95 % interval"
     )
-    columns = [*SETUP, "KV agrees", "reordered", "KV - reordered", "KL KV", "KL reordered"]
+    columns = [*SETUP, "KV", "reordered", "none", "KV - reordered"]
     lines = [
         [
             *setup(row),
-            estimate(row["agreement"]["kv"]),
-            estimate(row["agreement"]["reordered"]),
+            *(estimate(row["agreement"][arm]) for arm in ("kv", "reordered", "none")),
             estimate(row["agreement_over_reordered"]),
-            f"{row['kl']['kv']['mean']:.4f}",
-            f"{row['kl']['reordered']['mean']:.4f}",
+        ]
+        for row in report["rows"]
+    ]
+    return table(title, columns, lines)
+
+
+def _next_tokens(report: Report) -> str:
+    title = (
+        "The same of likeliest tokens along the gold answer; and the reply's first token, mean "
+        "KL(text || arm) in nats"
+    )
+    columns = [*SETUP, "KV", "reordered", "none", "KL KV", "KL reordered", "KL none"]
+    lines = [
+        [
+            *setup(row),
+            *(estimate(row["forced_agreement"][arm]) for arm in ("kv", "reordered", "none")),
+            *(f"{row['kl'][arm]['mean']:.4f}" for arm in ("kv", "reordered", "none")),
         ]
         for row in report["rows"]
     ]

@@ -3,6 +3,10 @@
 Teacher-forced negative log likelihood of the gold answer in nats a token, for the same
 question in every arm (`app.eval.arms`). retained = (none - KV) / (none - text): 1 is all that
 facts as text gain over no facts.
+
+Agreement is the share of tokens that are text's: of greedy replies, place by place, where one
+other token moves all that follow; and forced, of what the model would have said at each place
+of the gold answer.
 """
 
 from collections.abc import Sequence
@@ -91,6 +95,10 @@ def row(setup: Setup, outcomes: Sequence[Outcome[Scored]], seed: int) -> Row:
         },
         "agreement": {arm: mean_of(same[arm], seed) for arm in ("kv", "reordered", "none")},
         "agreement_over_reordered": mean_of(differences, seed),
+        "forced_agreement": {
+            arm: mean_of([_forced_agreement(outcome, arm) for outcome in outcomes], seed)
+            for arm in ("kv", "reordered", "none")
+        },
         "categories": _by_category(outcomes, seed),
         "evidence_facts": round(mean(len(outcome.case.evidence) for outcome in outcomes), 2),
         "prompt_tokens": round(mean(usage.prompt_tokens for usage in usages), 1),
@@ -141,6 +149,10 @@ def _by_category(outcomes: Sequence[Outcome[Scored]], seed: int) -> dict[str, Ro
 def _agreement(outcome: Outcome[Scored], arm: str) -> float:
     replies = outcome.arms["text"].reply, outcome.arms[arm].reply
     return agreement(replies[0].token_ids, replies[1].token_ids)
+
+
+def _forced_agreement(outcome: Outcome[Scored], arm: str) -> float:
+    return agreement(outcome.arms["text"].likeliest, outcome.arms[arm].likeliest)
 
 
 def _divergence(outcome: Outcome[Scored], arm: str) -> float:

@@ -27,10 +27,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A reply, and the negative log likelihood of a given answer in nats a token."""
+    """A reply, and what a given answer is to the model, token by token.
+
+    nll: its negative log likelihood, nats a token. likeliest: ids of the tokens that the model
+    would have said in place of each, the answer's own before it.
+    """
 
     reply: Reply
     nll: float
+    likeliest: tuple[int, ...]
 
 
 async def score(
@@ -47,11 +52,13 @@ async def score(
     salt = uuid.uuid4().hex
     replied = await reply(engine, prompt, mode, most_tokens, salt)
     forced = [
-        _log_probability(engine, _extended(prompt, answer[:place]), mode, token, salt)
+        _forced(engine, _extended(prompt, answer[:place]), mode, token, salt)
         for place, token in enumerate(answer)
     ]
     found = await asyncio.gather(*forced)
-    return Scored(replied, -sum(found) / len(found))
+    said = [distribution[token] for distribution, token in zip(found, answer, strict=True)]
+    likeliest = tuple(max(distribution, key=distribution.__getitem__) for distribution in found)
+    return Scored(replied, -sum(said) / len(said), likeliest)
 
 
 async def reply(
@@ -66,11 +73,12 @@ async def reply(
     return await _reply(engine, prompt, mode, sampling)
 
 
-async def _log_probability(
+async def _forced(
     engine: Engine, prompt: Prompt, mode: Mode, token: int, salt: str
-) -> float:
+) -> Mapping[int, float]:
+    """Log probabilities of `token` and of the likeliest one."""
     sampling = Sampling(max_tokens=1, cache_salt=salt, logprobs=1, allowed_tokens=(token,))
-    return (await _reply(engine, prompt, mode, sampling)).first[token]
+    return (await _reply(engine, prompt, mode, sampling)).first
 
 
 async def _reply(engine: Engine, prompt: Prompt, mode: Mode, sampling: Sampling) -> Reply:
