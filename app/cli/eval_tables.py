@@ -24,6 +24,30 @@ def fidelity_tables(report: Report) -> str:
     return "\n\n".join(part(report) for part in parts)
 
 
+def answers_tables(report: Report) -> str:
+    """F1 by arm, over all questions and by category."""
+    title = heading(
+        report,
+        f"Token F1 of greedy replies of {report['reply_tokens']} tokens, 95 % interval; "
+        f"{report['instruction']!r} behind each question",
+    )
+    columns = ["k", "category", "questions", "none", "text", "KV", "reordered", "KV - text"]
+    columns.append("same reply")
+    lines = [
+        [
+            row["k"],
+            name,
+            figures["questions"],
+            *(estimate(figures["f1"][arm]) for arm in ("none", "text", "kv", "reordered")),
+            estimate(figures["kv_over_text"]),
+            f"{figures['same_reply']:.2f}",
+        ]
+        for row in report["rows"]
+        for name, figures in ({"all": row} | row["categories"]).items()
+    ]
+    return table(title, columns, lines)
+
+
 def estimate(figure: Report) -> str:
     """A figure with its interval."""
     value, low, high = (figure[name] for name in ("value", "low", "high"))

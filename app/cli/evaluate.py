@@ -7,7 +7,7 @@ import typer
 from typer import Option
 
 from app.cli.command import AsJson, run
-from app.cli.eval_tables import fidelity_tables
+from app.cli.eval_tables import answers_tables, fidelity_tables
 from app.cli.output import note, say, say_json
 from app.settings import Settings
 from memory_engine.errors import SettingsError
@@ -23,6 +23,7 @@ Seed = Annotated[int, Option(help="Of the choice of questions and of the bootstr
 Ks = Annotated[str, Option("--k", help="Facts of a prompt, with commas.")]
 
 # The first of each list is what the product does.
+DEFAULTS = {"windows": "facts:8", "orders": "time", "tails": "3"}
 ABLATION = {
     "windows": "facts:8,none,facts:3,facts:16,facts:32",
     "orders": "time,relevance",
@@ -37,9 +38,11 @@ def fidelity(
     seed: Seed = 0,
     k: Ks = "20,50",
     wrong_gold: Wrong = None,
-    windows: Annotated[str, Option(help="Kinds of windows to encode facts behind.")] = "facts:8",
-    orders: Annotated[str, Option(help="Orders of facts: time, relevance.")] = "time",
-    tails: Annotated[str, Option(help="Facts at the end as text.")] = "3",
+    windows: Annotated[
+        str | None, Option(help="What facts are encoded behind: none, facts:N. [facts:8]")
+    ] = None,
+    orders: Annotated[str | None, Option(help="Of facts: time, relevance. [time]")] = None,
+    tails: Annotated[str | None, Option(help="Facts at the end as text, at most. [3]")] = None,
     stores: Annotated[str, Option(help="How KV is stored: auto, fp8.")] = "auto",
     ablate: Annotated[
         bool, Option("--ablate", help="Vary windows, orders and tails, those not given.")
@@ -50,12 +53,9 @@ def fidelity(
 
     Lists have commas; the first of each is the base, and one thing is varied at a time.
     """
-    lists = {"windows": windows, "orders": orders, "tails": tails}
-    if ablate:
-        lists = {
-            name: ABLATION[name] if text in ("facts:8", "time", "3") else text
-            for name, text in lists.items()
-        }
+    given = {"windows": windows, "orders": orders, "tails": tails}
+    otherwise = ABLATION if ablate else DEFAULTS
+    lists = {name: otherwise[name] if text is None else text for name, text in given.items()}
 
     async def work(settings: Settings) -> None:
         from app.eval.fidelity import run_fidelity
@@ -72,6 +72,31 @@ def fidelity(
         asked = Asked(data, wrong_gold, limit, seed)
         report = await run_fidelity(settings, asked, setups, note)
         _show(fidelity_tables(report), report, as_json=as_json)
+
+    run(work)
+
+
+@evaluate.command()
+def answers(
+    data: Data,
+    limit: Limit = None,
+    seed: Seed = 0,
+    k: Ks = "20,50",
+    wrong_gold: Wrong = None,
+    as_json: AsJson = False,
+) -> None:
+    """Are replies as right with injected KV as with text? Token F1 with the gold answers."""
+
+    async def work(settings: Settings) -> None:
+        from app.eval.answers import run_answers
+        from app.eval.session import Asked
+        from app.eval.setups import varied
+
+        setups = varied(
+            _numbers("--k", k), [settings.window], ["time"], [settings.tail], [settings.store_dtype]
+        )
+        report = await run_answers(settings, Asked(data, wrong_gold, limit, seed), setups, note)
+        _show(answers_tables(report), report, as_json=as_json)
 
     run(work)
 

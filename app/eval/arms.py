@@ -22,7 +22,7 @@ from memory_engine.types import Mode, Prompt
 
 ARMS = ("none", "text", "kv", "reordered")
 _OTHER: dict[Order, Order] = {"time": "relevance", "relevance": "time"}
-_IN_FLIGHT, _IN_FLIGHT_CPU = 64, 4  # questions
+_IN_FLIGHT, _IN_FLIGHT_CPU = 128, 4  # questions
 
 T = TypeVar("T")
 Ask = Callable[[Prompt, Mode, Question], Awaitable[T]]
@@ -38,15 +38,24 @@ class Outcome(Generic[T]):
 
 class Arms(Generic[T]):
     """Asks with `ask` on a started engine. room: tokens of the longest reply or answer.
+    instruction: said behind every question.
 
     What does not depend on how facts are encoded is asked once: text and no facts.
     """
 
-    def __init__(self, engine: Engine, tokenizer: ChatTokenizer, ask: Ask[T], room: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: ChatTokenizer,
+        ask: Ask[T],
+        room: int,
+        instruction: str = "",
+    ) -> None:
         self._engine = engine
         self._tokenizer = tokenizer
         self._ask = ask
         self._room = room
+        self._instruction = instruction
         at_once = _IN_FLIGHT_CPU if engine.info.device == "cpu" else _IN_FLIGHT
         self._turns = asyncio.Semaphore(at_once)
         self._as_text: dict[tuple[object, ...], T] = {}
@@ -78,12 +87,13 @@ class Arms(Generic[T]):
 
     async def _one(self, encoded: Encoded, case: Case, setup: Setup) -> Outcome[T]:
         question, recalled = case.question, case.recalled(setup.k)
+        text = question.text + self._instruction
 
         def laid_out(order: Order) -> Prompt:
-            return encoded.prompt(question.text, recalled, order, setup.tail, self._room)
+            return encoded.prompt(text, recalled, order, setup.tail, self._room)
 
         async with self._turns:
-            nothing = encoded.prompt(question.text, (), setup.order, setup.tail, self._room)
+            nothing = encoded.prompt(text, (), setup.order, setup.tail, self._room)
             prompt, other = laid_out(setup.order), _OTHER[setup.order]
             of_text = (question.id, setup.k, setup.tail)
             return Outcome(

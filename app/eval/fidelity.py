@@ -156,4 +156,4 @@ def _forced_agreement(outcome: Outcome[Scored], arm: str) -> float:
 
 
 def _divergence(outcome: Outcome[Scored], arm: str) -> float:
-    return divergence(outcome.arms["text"].reply.first, outcome.arms[arm].reply.first)
+    return divergence(outcome.arms["text"].first, outcome.arms[arm].first)

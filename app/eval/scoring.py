@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from app.bench.asking import require_injected
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
-from memory_engine.types import Mode, Prompt, Sampling, Usage
+from memory_engine.types import Chunk, Mode, Prompt, Sampling, Usage
 
 TOP = 20  # vLLM gives no more log probabilities, unless it is told to
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A greedy reply: its text, its token ids with the end's, and the natural log
-    probabilities of the likeliest first tokens by id.
-    """
+    """A greedy reply: its text, and its token ids with the end's."""
 
     text: str
     token_ids: tuple[int, ...]
-    first: Mapping[int, float]
     usage: Usage
 
 
@@ -30,12 +27,14 @@ class Scored:
     """A reply, and what a given answer is to the model, token by token.
 
     nll: its negative log likelihood, nats a token. likeliest: ids of the tokens that the model
-    would have said in place of each, the answer's own before it.
+    would have said in place of each, the answer's own before it. first: natural log
+    probabilities of the likeliest tokens in place of the first, by id.
     """
 
     reply: Reply
     nll: float
     likeliest: tuple[int, ...]
+    first: Mapping[int, float]
 
 
 async def score(
@@ -58,7 +57,7 @@ async def score(
     found = await asyncio.gather(*forced)
     said = [distribution[token] for distribution, token in zip(found, answer, strict=True)]
     likeliest = tuple(max(distribution, key=distribution.__getitem__) for distribution in found)
-    return Scored(replied, -sum(said) / len(said), likeliest)
+    return Scored(replied, -sum(said) / len(said), likeliest, found[0])
 
 
 async def reply(
@@ -68,34 +67,32 @@ async def reply(
 
     Raises EngineError if anything planned was not injected.
     """
-    salt = salt or uuid.uuid4().hex
-    sampling = Sampling(max_tokens=most_tokens, cache_salt=salt, logprobs=TOP)
-    return await _reply(engine, prompt, mode, sampling)
+    sampling = Sampling(max_tokens=most_tokens, cache_salt=salt or uuid.uuid4().hex)
+    chunks = await _generated(engine, prompt, mode, sampling)
+    ids = tuple(token for chunk in chunks for token in chunk.token_ids)
+    usage = next((chunk.usage for chunk in chunks if chunk.usage), None)
+    if usage is None:
+        raise EngineError("The engine ended a reply without its account.")
+    return Reply("".join(chunk.text for chunk in chunks), ids, usage)
 
 
 async def _forced(
     engine: Engine, prompt: Prompt, mode: Mode, token: int, salt: str
 ) -> Mapping[int, float]:
-    """Log probabilities of `token` and of the likeliest one."""
-    sampling = Sampling(max_tokens=1, cache_salt=salt, logprobs=1, allowed_tokens=(token,))
-    return (await _reply(engine, prompt, mode, sampling)).first
+    """Log probabilities of `token` and of the likeliest ones."""
+    sampling = Sampling(max_tokens=1, cache_salt=salt, logprobs=TOP, allowed_tokens=(token,))
+    for chunk in await _generated(engine, prompt, mode, sampling):
+        if chunk.logprobs:
+            return chunk.logprobs[0]
+    raise EngineError("The engine ended a reply without log probabilities.")
 
 
-async def _reply(engine: Engine, prompt: Prompt, mode: Mode, sampling: Sampling) -> Reply:
-    ids: list[int] = []
-    first: Mapping[int, float] | None = None
-    text, usage = "", None
-    async for chunk in engine.generate(prompt, mode, sampling):
-        ids += chunk.token_ids
-        text += chunk.text
-        if first is None and chunk.logprobs:
-            first = chunk.logprobs[0]
-        usage = chunk.usage or usage
-    if usage is None or first is None:
-        raise EngineError(f"The engine ended a reply without its log probabilities: {usage}.")
-    if mode is Mode.KV:
-        require_injected(prompt, usage)
-    return Reply(text, tuple(ids), first, usage)
+async def _generated(engine: Engine, prompt: Prompt, mode: Mode, sampling: Sampling) -> list[Chunk]:
+    chunks = [chunk async for chunk in engine.generate(prompt, mode, sampling)]
+    for chunk in chunks:
+        if mode is Mode.KV and chunk.usage is not None:
+            require_injected(prompt, chunk.usage)
+    return chunks
 
 
 def _extended(prompt: Prompt, said: Sequence[int]) -> Prompt:

@@ -40,14 +40,13 @@ _SPARE_MIB = 64  # of the arena, beyond what the facts need
 class Asked:
     """What to ask: LoCoMo's file, which gold answers not to trust, and how many questions.
 
-    limit: None for as many as suit this machine. instruction: said behind every question.
+    limit: None for as many as suit this machine.
     """
 
     data: Path
     wrong: Path | None
     limit: int | None
     seed: int
-    instruction: str = ""
 
     def questions(self, most_evidence: int) -> list[tuple[Conversation, list[Question]]]:
         """By conversation; each with at most so many facts of evidence. Blocks."""
@@ -66,6 +65,8 @@ async def prepared(
     stay_offline(settings)
     chosen = await asyncio.to_thread(asked.questions, min(setup.k for setup in setups))
     count = sum(len(questions) for _, questions in chosen)
+    if not count:
+        raise SettingsError(f"{asked.data} has no question whose evidence is among its facts.")
     progress(f"{count} questions of {len(chosen)} conversations")
     folder = await asyncio.to_thread(choose_embedding_model, settings)
     embedder = await asyncio.to_thread(Embedder, folder)

@@ -1,7 +1,7 @@
 """A fake engine that holds an answer likelier the more it is told, by arm."""
 
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
@@ -14,8 +14,14 @@ _OTHER = 7  # the token that it would rather say
 class SureEngine(FakeEngine):
     """A prompt without facts has no spans here: it is laid out without the header."""
 
-    def __init__(self, *, max_model_len: int = 4096, loses: bool = False) -> None:
-        super().__init__(lambda prompt: "a b c", max_model_len=max_model_len)
+    def __init__(
+        self,
+        reply: Callable[[Prompt], str] = lambda prompt: "a b c",
+        *,
+        max_model_len: int = 4096,
+        loses: bool = False,
+    ) -> None:
+        super().__init__(reply, max_model_len=max_model_len)
         self._loses = loses
         self.asked: list[tuple[Mode, Prompt, Sampling]] = []
 
@@ -33,3 +39,7 @@ class SureEngine(FakeEngine):
                 yield Chunk(chunk.text, chunk.token_ids, logprobs=(logprobs,))
             else:
                 yield chunk
+
+
+def silent(text: str) -> None:
+    """Progress that nobody wants to see."""

@@ -1,39 +1,16 @@
 """The evaluation on an engine whose likelihoods are known."""
 
 import math
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from app.eval.cases import Talk, prepare
+from app.eval.cases import Talk
 from app.eval.fidelity import judged, measure_fidelity
-from app.eval.locomo import load
 from app.eval.setups import Setup
-from memory_engine.embedder import Embedder
 from memory_engine.errors import EngineError, SettingsError
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import Mode
-from tests.app.eval.sure import SureEngine
-from tests.app.eval.talk import RECORD, written
-
-
-def silent(text: str) -> None:
-    """Progress that nobody wants to see."""
-
-
-@pytest.fixture(scope="module")
-def tokenizer(bundled_llm: Path) -> ChatTokenizer:
-    return ChatTokenizer(bundled_llm)
-
-
-@pytest_asyncio.fixture
-async def talks(tmp_path: Path, bundled_embedder: Path) -> list[Talk]:
-    embedder = Embedder(bundled_embedder)
-    two = load(written(tmp_path, RECORD, RECORD | {"sample_id": "conv-2"}))
-    found = [await prepare(talk, talk.questions[:2], embedder) for talk in two]
-    embedder.close()
-    return found
+from tests.app.eval.sure import SureEngine, silent
 
 
 async def started(**options: bool | int) -> SureEngine:
