@@ -1,39 +1,53 @@
-"""The reports of `inferscale eval` as tables for people."""
+"""The reports of `inferscale eval` as tables, for people and for docs/evaluation.md."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.cli.output import table
 
 Report = dict[str, Any]
 
+_SETUP = ["k", "window", "order", "tail", "store"]
+_VERDICTS = {True: "yes", False: "no", None: "-"}
 
-def heading(report: Report, what: str) -> str:
-    """What was measured, on what, and of how many questions."""
-    machine, versions = report["hardware"], report["versions"]
+
+class Table(NamedTuple):
+    """What `app.cli.output.table` prints."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[object]]
+
+
+def as_text(report: Report, tables: list[Table]) -> str:
+    """Where a report comes from, and its tables."""
+    return "\n\n".join([source(report), *(table(*each) for each in tables)])
+
+
+def source(report: Report) -> str:
+    """Model, questions, machine and versions."""
+    machine = report["hardware"]
     return (
-        f"{what}\n{report['model']} in {report['dtype']}, {report['n']} questions of "
-        f"{report['data']}, seed {report['seed']}, {report['seconds']:.0f} s\n"
-        f"{machine['gpu'] or machine['cpu']}, {machine['cores']} cores, "
-        + ", ".join(f"{name} {version}" for name, version in versions.items())
+        f"{report['model']} in {report['dtype']}, {report['n']} questions of {report['data']}, "
+        f"seed {report['seed']}, {report['seconds']:.0f} s; {machine['gpu'] or machine['cpu']}, "
+        f"{machine['cores']} cores, "
+        + ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     )
 
 
-def fidelity_tables(report: Report) -> str:
-    """Losses, what is retained, replies, categories, and what was aimed at."""
+def fidelity_tables(report: Report) -> list[Table]:
+    """Losses and what is retained, replies, next tokens, categories, what was aimed at."""
     parts = (_likelihood, _replies, _next_tokens, _categories, _aims)
-    return "\n\n".join(part(report) for part in parts)
+    return [part(report) for part in parts]
 
 
-def answers_tables(report: Report) -> str:
+def answers_tables(report: Report) -> list[Table]:
     """F1 by arm, over all questions and by category."""
-    title = heading(
-        report,
+    title = (
         f"Token F1 of greedy replies of {report['reply_tokens']} tokens, 95 % interval; "
-        f"{report['instruction']!r} behind each question",
+        f'"{report["instruction"]}" behind each question'
     )
     columns = ["k", "category", "questions", "none", "text", "KV", "reordered", "KV - text"]
-    columns.append("same reply")
-    lines = [
+    rows: list[list[object]] = [
         [
             row["k"],
             name,
@@ -45,7 +59,7 @@ def answers_tables(report: Report) -> str:
         for row in report["rows"]
         for name, figures in ({"all": row} | row["categories"]).items()
     ]
-    return table(title, columns, lines)
+    return [Table(title, [*columns, "same reply"], rows)]
 
 
 def estimate(figure: Report) -> str:
@@ -56,93 +70,88 @@ def estimate(figure: Report) -> str:
     return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low is not None else f"{value:.2f}"
 
 
-def setup(row: Report) -> list[object]:
+def _setup(row: Report) -> list[object]:
     """The first cells of a row: how facts were encoded and served."""
-    return [row["k"], row["window"], row["order"], row["tail"], row["store"]]
+    return [row[name] for name in _SETUP]
 
 
-SETUP = ["k", "window", "order", "tail", "store"]
-
-
-def _likelihood(report: Report) -> str:
-    title = heading(
-        report,
+def _likelihood(report: Report) -> Table:
+    title = (
         "Negative log likelihood of the gold answer, nats a token; retained = "
-        "(none - arm) / (none - text), 95 % interval",
+        "(none - arm) / (none - text), 95 % interval"
     )
-    columns = [*SETUP, "none", "text", "KV", "reordered", "KV retains", "reordered retains"]
-    lines = [
+    columns = [*_SETUP, "none", "text", "KV", "reordered", "KV retains", "reordered retains"]
+    rows: list[list[object]] = [
         [
-            *setup(row),
-            *(f"{row['nll'][arm]:.4f}" for arm in ("none", "text", "kv", "reordered")),
+            *_setup(row),
+            *(f"{row['nll'][arm]:.3f}" for arm in ("none", "text", "kv", "reordered")),
             estimate(row["retained"]["kv"]),
             estimate(row["retained"]["reordered"]),
         ]
         for row in report["rows"]
     ]
-    return table(title, columns, lines)
+    return Table(title, columns, rows)
 
 
-def _replies(report: Report) -> str:
+def _replies(report: Report) -> Table:
     title = (
         f"Share of the tokens of greedy replies that are text's, {report['reply_tokens']} tokens, "
         "95 % interval"
     )
-    columns = [*SETUP, "KV", "reordered", "none", "KV - reordered"]
-    lines = [
+    columns = [*_SETUP, "KV", "reordered", "none", "KV - reordered"]
+    rows: list[list[object]] = [
         [
-            *setup(row),
+            *_setup(row),
             *(estimate(row["agreement"][arm]) for arm in ("kv", "reordered", "none")),
             estimate(row["agreement_over_reordered"]),
         ]
         for row in report["rows"]
     ]
-    return table(title, columns, lines)
+    return Table(title, columns, rows)
 
 
-def _next_tokens(report: Report) -> str:
+def _next_tokens(report: Report) -> Table:
     title = (
         "The same of likeliest tokens along the gold answer; and the reply's first token, mean "
         "KL(text || arm) in nats"
     )
-    columns = [*SETUP, "KV", "reordered", "none", "KL KV", "KL reordered", "KL none"]
-    lines = [
+    columns = [*_SETUP, "KV", "reordered", "none", "KL KV", "KL reordered", "KL none"]
+    rows: list[list[object]] = [
         [
-            *setup(row),
+            *_setup(row),
             *(estimate(row["forced_agreement"][arm]) for arm in ("kv", "reordered", "none")),
-            *(f"{row['kl'][arm]['mean']:.4f}" for arm in ("kv", "reordered", "none")),
+            *(f"{row['kl'][arm]['mean']:.3f}" for arm in ("kv", "reordered", "none")),
         ]
         for row in report["rows"]
     ]
-    return table(title, columns, lines)
+    return Table(title, columns, rows)
 
 
-def _categories(report: Report) -> str:
-    columns = [*SETUP, "category", "questions", "none", "text", "KV", "KV retains", "KV agrees"]
-    lines = [
+def _categories(report: Report) -> Table:
+    columns = [*_SETUP, "category", "questions", "none", "text", "KV", "KV retains", "KV agrees"]
+    rows: list[list[object]] = [
         [
-            *setup(row),
+            *_setup(row),
             name,
             of_it["questions"],
-            *(f"{of_it['nll'][arm]:.4f}" for arm in ("none", "text", "kv")),
+            *(f"{of_it['nll'][arm]:.3f}" for arm in ("none", "text", "kv")),
             estimate(of_it["retained"]),
             estimate(of_it["agreement"]),
         ]
         for row in report["rows"]
         for name, of_it in row["categories"].items()
     ]
-    return table("The same by category", columns, lines)
+    return Table("The same by category", columns, rows)
 
 
-def _aims(report: Report) -> str:
-    verdicts = {True: "yes", False: "no", None: "-"}
-    lines = [
+def _aims(report: Report) -> Table:
+    rows: list[list[object]] = [
         [
             aim["name"],
             f">= {aim['at_least']:g}",
-            "-" if aim["measured"] is None else f"{aim['measured']:.4f}",
-            verdicts[aim["reached"]],
+            "-" if aim["measured"] is None else f"{aim['measured']:.3f}",
+            _VERDICTS[aim["reached"]],
         ]
         for aim in report["targets"]
     ]
-    return table("What was aimed at", ["what", "target", "measured", "reached"], lines)
+    return Table("What was aimed at", ["what", "target", "measured", "reached"], rows)

@@ -7,7 +7,7 @@ import typer
 from typer import Option
 
 from app.cli.command import AsJson, run
-from app.cli.eval_tables import answers_tables, fidelity_tables
+from app.cli.eval_tables import Table, answers_tables, as_text, fidelity_tables
 from app.cli.output import note, say, say_json
 from app.settings import Settings
 from memory_engine.errors import SettingsError
@@ -101,8 +101,8 @@ def answers(
     run(work)
 
 
-def _show(tables: str, report: dict[str, Any], *, as_json: bool) -> None:
-    (note if as_json else say)(tables)
+def _show(tables: list[Table], report: dict[str, Any], *, as_json: bool) -> None:
+    (note if as_json else say)(as_text(report, tables))
     say_json(report)
 
 
