@@ -62,6 +62,24 @@ def answers_tables(report: Report) -> list[Table]:
     return [Table(title, [*columns, "same reply"], rows)]
 
 
+def end_to_end_tables(report: Report) -> list[Table]:
+    """What came of the dialogue, and F1 by way."""
+    title = (
+        f"{report['turns']} turns became {sum(report['facts'].values())} facts of "
+        f"{len(report['facts'])} users in {report['remember_seconds']:.0f} s; token F1 of greedy "
+        f"replies with {report['k']} recalled facts at most, 95 % interval"
+    )
+    columns = ["questions", "none", "text", "KV", "KV - text", "same reply", "facts used"]
+    row: list[object] = [
+        report["n"],
+        *(estimate(report["f1"][way]) for way in ("none", "text", "kv")),
+        estimate(report["kv_over_text"]),
+        f"{report['same_reply']:.2f}",
+        f"{report['facts_used']:.1f}",
+    ]
+    return [Table(title, [*columns, "injected"], [[*row, f"{report['injected_facts']:.1f}"]])]
+
+
 def estimate(figure: Report) -> str:
     """A figure with its interval."""
     value, low, high = (figure[name] for name in ("value", "low", "high"))

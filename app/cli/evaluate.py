@@ -7,7 +7,7 @@ import typer
 from typer import Option
 
 from app.cli.command import AsJson, run
-from app.cli.eval_tables import Table, answers_tables, as_text, fidelity_tables
+from app.cli.eval_tables import Table, answers_tables, as_text, end_to_end_tables, fidelity_tables
 from app.cli.output import note, say, say_json
 from app.settings import Settings
 from memory_engine.errors import SettingsError
@@ -97,6 +97,26 @@ def answers(
         )
         report = await run_answers(settings, Asked(data, wrong_gold, limit, seed), setups, note)
         _show(answers_tables(report), report, as_json=as_json)
+
+    run(work)
+
+
+@evaluate.command("end-to-end")
+def end_to_end(
+    data: Data,
+    limit: Limit = None,
+    seed: Seed = 0,
+    wrong_gold: Wrong = None,
+    as_json: AsJson = False,
+) -> None:
+    """Dialogue in, answers out: facts are extracted and recalled as the product does it."""
+
+    async def work(settings: Settings) -> None:
+        from app.eval.end_to_end import run_end_to_end
+        from app.eval.session import Asked
+
+        report = await run_end_to_end(settings, Asked(data, wrong_gold, limit, seed), note)
+        _show(end_to_end_tables(report), report, as_json=as_json)
 
     run(work)
 
