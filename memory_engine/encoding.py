@@ -4,13 +4,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from memory_engine.engines.base import EncodeJob, Engine
+from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
 from memory_engine.turns import Turns
-from memory_engine.windows import Encoder, FactSegment
+from memory_engine.windows import EncodePlanner, FactSegment
 
 _log = logging.getLogger(__name__)
-_IN_FLIGHT = 16  # prefills at once on a GPU
+# Prefills at once on a GPU. More are a little faster (DECISIONS.md), and whoever begins to chat
+# waits for the step that they share.
+_IN_FLIGHT = 4
 _FACTS_A_BATCH = 256
 
 
@@ -40,9 +42,9 @@ class EncodingQueue:
     What is resident is a belief, corrected by `lost`: the engine may evict at any time.
     """
 
-    def __init__(self, engine: Engine, encoder: Encoder) -> None:
+    def __init__(self, engine: Engine, planner: EncodePlanner) -> None:
         self._engine = engine
-        self._encoder = encoder
+        self._planner = planner
         self._work: dict[str, _Work] = {}
         on_cpu = engine.info.device == "cpu"
         self._turns = Turns(1 if on_cpu else _IN_FLIGHT)
@@ -64,10 +66,14 @@ class EncodingQueue:
         if work is None:
             return
         work.resident.difference_update(segment_ids)
-        if self._encoder.prefix_id(owner) in segment_ids and work.wanted:
+        if self._planner.prefix_id(owner) in segment_ids and work.wanted:
             # Every job carries the prefix: one fact encoded again brings it back.
             work.resident.discard(next(iter(work.wanted)))
         self._start(owner, work)
+
+    def message(self) -> None:
+        """Encoding makes room for the reply that follows: see `Turns.message`."""
+        self._turns.message()
 
     def reply(self) -> Callable[[], None]:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
@@ -124,7 +130,7 @@ class EncodingQueue:
                     # Only now: a drop that failed is still to be done.
                     work.unwanted -= unwanted
                 batch = work.missing()[:_FACTS_A_BATCH]
-                await self._encode_all(owner, work, self._encoder.jobs(owner, batch))
+                await self._encode_all(owner, work, self._planner.runs(batch))
         finally:
             work.task = None
 
@@ -146,26 +152,32 @@ class EncodingQueue:
         held = set(await self._engine.restore(owner))
         work.restored = True
         work.resident |= held & work.wanted.keys()
-        stale = held - work.wanted.keys() - {self._encoder.prefix_id(owner)}
+        stale = held - work.wanted.keys() - {self._planner.prefix_id(owner)}
         work.unwanted |= stale
         work.changed = bool(stale)
 
-    async def _encode_all(self, owner: str, work: _Work, jobs: Sequence[EncodeJob]) -> None:
+    async def _encode_all(
+        self, owner: str, work: _Work, runs: Sequence[Sequence[FactSegment]]
+    ) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                for job in jobs:
-                    tasks.create_task(self._encode(owner, work, job))
+                for run in runs:
+                    tasks.create_task(self._encode(owner, work, run))
         except ExceptionGroup as group:
             # The first failure says what the others would say again.
             raise group.exceptions[0] from group
 
-    async def _encode(self, owner: str, work: _Work, job: EncodeJob) -> None:
-        _, *wanted = [span.segment_id for span in job.spans]
-        async with self._turns.encode():
-            if not any(segment_id in work.wanted for segment_id in wanted):
-                return
-            saved = set(await self._engine.encode(job))
-        for segment_id in wanted:
+    async def _encode(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
+        """Encode a run, in parts while people chat."""
+        while run:
+            async with self._turns.encode() as most:
+                part, run = run[:most], run[len(run) if most is None else most :]
+                if any(segment.segment_id in work.wanted for segment in part):
+                    saved = await self._engine.encode(self._planner.job(owner, part))
+                    self._take_in(work, part, set(saved))
+
+    def _take_in(self, work: _Work, part: Sequence[FactSegment], saved: set[str]) -> None:
+        for segment_id in (segment.segment_id for segment in part):
             if segment_id not in saved:
                 work.rejected.add(segment_id)
                 _log.warning("The KV arena has no room for a fact; it is sent as text.")

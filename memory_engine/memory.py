@@ -75,6 +75,8 @@ class Memory:
 
     async def recall(self, owner: str, query: str, k: int) -> list[Recalled]:
         """The `k` facts of `owner` most relevant to `query`, best first. Never another's."""
+        # A reply will be asked for: recalling is what a message begins with.
+        self._encoding.message()
         held = self._owners.get(owner)
         if held is None or k <= 0 or not held.facts:
             return []

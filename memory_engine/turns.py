@@ -5,13 +5,16 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-# A reply that comes during an encode waits for the engine step in flight. While people
-# chat, one prefill at a time keeps that step short.
+# While people chat, facts are encoded a few at a time, so that the engine step in flight is
+# over before the next message has been recalled for. It cannot be interrupted.
 _CHAT_LASTS = 2.0  # seconds after a first token
+_CHAT_FACTS = 2  # facts an encode, meanwhile
+# From a message to the request for its reply: recalling, laying out the prompt.
+_REPLY_FOLLOWS = 0.25  # seconds
 
 
 class Turns:
-    """Lets `most` encodes run at once, one while somebody chats, none before a first token.
+    """Lets `most` encodes run at once, a short one while somebody chats, none before a first token.
 
     Safe on one event loop.
     """
@@ -20,8 +23,15 @@ class Turns:
         self._most = most
         self._running = 0
         self._replies = 0
+        self._quiet_until = 0.0
         self._chat_until = 0.0
         self._changed = asyncio.Event()
+
+    def message(self) -> None:
+        """A message came, and the request for its reply follows: no encode begins in between."""
+        now = time.monotonic()
+        self._quiet_until = now + _REPLY_FOLLOWS
+        self._chat_until = max(self._chat_until, now + _CHAT_LASTS)
 
     def reply(self) -> Callable[[], None]:
         """A reply begins to wait for its first token; call the result when it came or never will.
@@ -29,6 +39,7 @@ class Turns:
         The result may be called again without effect.
         """
         self._replies += 1
+        self._quiet_until = 0.0
         waiting = True
 
         def end() -> None:
@@ -42,25 +53,35 @@ class Turns:
         return end
 
     @asynccontextmanager
-    async def encode(self) -> AsyncIterator[None]:
-        """Around an encode; waits until it may run."""
+    async def encode(self) -> AsyncIterator[int | None]:
+        """Around an encode; waits until it may run. The facts it may have, None for any number."""
         while not self._may_encode():
-            # Nobody tells when a chat has ended.
-            pause = max(0.0, self._chat_until - time.monotonic()) or None
             try:
-                await asyncio.wait_for(self._changed.wait(), pause)
+                await asyncio.wait_for(self._changed.wait(), self._pause())
             except TimeoutError:
                 continue
+        chatting = self._chatting()
         self._running += 1
         try:
-            yield
+            yield _CHAT_FACTS if chatting else None
         finally:
             self._running -= 1
             self._notify()
 
+    def _chatting(self) -> bool:
+        return time.monotonic() < self._chat_until
+
     def _may_encode(self) -> bool:
-        chatting = time.monotonic() < self._chat_until
-        return not self._replies and self._running < (1 if chatting else self._most)
+        if self._replies or time.monotonic() < self._quiet_until:
+            return False
+        return self._running < (1 if self._chatting() else self._most)
+
+    def _pause(self) -> float | None:
+        """Seconds until something changes of which nobody tells."""
+        now = time.monotonic()
+        return min(
+            (t - now for t in (self._quiet_until, self._chat_until) if t > now), default=None
+        )
 
     def _notify(self) -> None:
         self._changed.set()

@@ -61,27 +61,67 @@ class FactSegment:
     run: int
 
 
-class Encoder:
-    """Turns one owner's facts into segments and encode jobs. Pure; computes no KV.
+class EncodePlanner:
+    """Names segments, and plans the prefills that make them resident. Pure; computes no KV.
 
     fingerprint: of the model (`EngineInfo.fingerprint`). prefix: the ids every prompt
     with memories begins with.
     """
 
+    def __init__(self, fingerprint: str, prefix: Sequence[int]) -> None:
+        self._fingerprint = fingerprint
+        self.prefix = list(prefix)
+
+    def prefix_id(self, owner: str) -> str:
+        """The id of the prefix, which is a segment of its own at position 0."""
+        return self.segment_id(owner, (), ())
+
+    def runs(self, segments: Iterable[FactSegment]) -> list[list[FactSegment]]:
+        """The segments by run, each in the order in which they are encoded."""
+        runs: dict[int, list[FactSegment]] = {}
+        for segment in segments:
+            runs.setdefault(segment.run, []).append(segment)
+        return [sorted(run, key=lambda segment: len(segment.context)) for run in runs.values()]
+
+    def job(self, owner: str, run: Sequence[FactSegment]) -> EncodeJob:
+        """The prefill that makes segments of one run resident, and the prefix with them.
+
+        run: in order. A run may be encoded in parts, of which the later ones find the tokens
+        of the earlier in vLLM's prefix cache.
+        """
+        spans = [Span(self.prefix_id(owner), 0, len(self.prefix))]
+        for segment in run:
+            start = len(self.prefix) + len(segment.context)
+            spans.append(Span(segment.segment_id, start, len(segment.token_ids)))
+        token_ids = [*self.prefix, *run[-1].context, *run[-1].token_ids]
+        return EncodeJob(owner, token_ids, tuple(spans))
+
+    def segment_id(self, owner: str, context: Sequence[int], token_ids: Sequence[int]) -> str:
+        """The id of what these tokens are behind that context. 32 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for text in (self._fingerprint, owner):
+            digest.update(len(text).to_bytes(8, "big") + text.encode())
+        for ids in (self.prefix, context, token_ids):
+            digest.update(len(ids).to_bytes(8, "big") + array("q", ids).tobytes())
+        return digest.hexdigest()[:32]
+
+
+class Encoder(EncodePlanner):
+    """Turns an owner's facts into segments, as the window policy says."""
+
     def __init__(
         self, tokenizer: ChatTokenizer, window: Window, fingerprint: str, prefix: Sequence[int]
     ) -> None:
+        super().__init__(fingerprint, prefix)
         self._tokenizer = tokenizer
         self._window = window
-        self._fingerprint = fingerprint
-        self.prefix = list(prefix)
 
     def segments(self, owner: str, facts: Sequence[MemoryFact]) -> dict[str, FactSegment]:
         """The segment of every fact, by fact id. Equal ids mean equal KV."""
         lines = [self._tokenizer.encode(fact_line(fact)) for fact in facts]
         segments = {}
         for index, (run, context) in enumerate(self._contexts(facts, lines)):
-            segment_id = self._segment_id(owner, context, lines[index])
+            segment_id = self.segment_id(owner, context, lines[index])
             segments[facts[index].id] = FactSegment(segment_id, context, lines[index], run)
         return segments
 
@@ -102,34 +142,6 @@ class Encoder:
                 context = [i for each in before for i in each]
             yield run, tuple(context)
             context += line
-
-    def prefix_id(self, owner: str) -> str:
-        """The id of the prefix, which is a segment of its own at position 0."""
-        return self._segment_id(owner, (), ())
-
-    def jobs(self, owner: str, segments: Iterable[FactSegment]) -> list[EncodeJob]:
-        """The prefills, one a run, that make these segments resident, and the prefix with them."""
-        runs: dict[int, list[FactSegment]] = {}
-        for segment in segments:
-            runs.setdefault(segment.run, []).append(segment)
-        return [self._job(owner, run) for run in runs.values()]
-
-    def _job(self, owner: str, run: Sequence[FactSegment]) -> EncodeJob:
-        longest = max(run, key=lambda segment: len(segment.context))
-        spans = [Span(self.prefix_id(owner), 0, len(self.prefix))]
-        for segment in sorted(run, key=lambda segment: len(segment.context)):
-            start = len(self.prefix) + len(segment.context)
-            spans.append(Span(segment.segment_id, start, len(segment.token_ids)))
-        token_ids = [*self.prefix, *longest.context, *longest.token_ids]
-        return EncodeJob(owner, token_ids, tuple(spans))
-
-    def _segment_id(self, owner: str, context: Sequence[int], token_ids: Sequence[int]) -> str:
-        digest = hashlib.sha256()
-        for text in (self._fingerprint, owner):
-            digest.update(len(text).to_bytes(8, "big") + text.encode())
-        for ids in (self.prefix, context, token_ids):
-            digest.update(len(ids).to_bytes(8, "big") + array("q", ids).tobytes())
-        return digest.hexdigest()[:32]
 
 
 def _begins_run(line: Sequence[int]) -> bool:

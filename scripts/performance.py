@@ -49,6 +49,7 @@ def _block(report: Report) -> Iterator[str]:
     yield from _latency(report)
     yield from _load(report)
     yield from _encoding(report)
+    yield from _chat(report)
     yield from _bandwidth(report)
 
 
@@ -126,25 +127,31 @@ def _encoding(report: Report) -> Iterator[str]:
     encoding = report["encoding"]
     if not encoding:
         return
-    chats = {chat["in_flight"]: chat for chat in encoding["chat_while_encoding"]}
-    lines = []
-    for rate in encoding["rates"]:
-        chat = chats[rate["in_flight"]]
-        lines.append(
-            [
-                rate["in_flight"],
-                f"{rate['facts_per_s']:.0f}",
-                f"{chat['facts_per_s']:.0f}",
-                f"{chat['idle_ttft_ms']['median']:.1f} / {chat['idle_ttft_ms']['p99']:.1f}",
-                f"{chat['encoding_ttft_ms']['median']:.1f} / {chat['encoding_ttft_ms']['p99']:.1f}",
-                f"{chat['p99_rise_percent']:.1f} %",
-            ]
-        )
-    columns = ["runs in flight", "facts/s", "facts/s beside a chat", "chat idle, median / p99 ms"]
-    columns += ["chat while encoding, median / p99 ms", "rise of p99"]
+    columns = ["runs in flight", "facts/s"]
+    lines = [[rate["in_flight"], f"{rate['facts_per_s']:.0f}"] for rate in encoding["rates"]]
     title = (
         f"Encoding {encoding['facts']} facts in runs of {encoding['facts_a_run']}; one alone "
         f"takes {encoding['alone_ms_per_fact']['median']:.1f} ms"
+    )
+    yield from _table(title, columns, lines)
+
+
+def _chat(report: Report) -> Iterator[str]:
+    chat = report.get("chat")
+    if not chat:
+        return
+    columns = ["time to first token", "alone, median / p99 ms", "while encoding", "rise of p99"]
+    lines = []
+    for name, field, rise in (
+        ("from the request", "ttft_ms", "p99_rise_percent"),
+        ("from the message, with recall", "from_message_ms", "p99_rise_from_message_percent"),
+    ):
+        alone, beside = chat["alone"][field], chat["while_encoding"][field]
+        times = [f"{each['median']:.1f} / {each['p99']:.1f}" for each in (alone, beside)]
+        lines.append([name, *times, f"{chat[rise]:.1f} %"])
+    title = (
+        f"A chat in KV mode with {chat['k']} facts, {chat['n']} messages each, alone and while "
+        f"{chat['facts_per_s']:.0f} facts/s are encoded"
     )
     yield from _table(title, columns, lines)
 

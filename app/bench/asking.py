@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -31,11 +32,17 @@ class Reply:
 
 
 async def ask(
-    engine: Engine, prompt: Prompt, mode: Mode, salt: str = "", output_tokens: int = 1
+    engine: Engine,
+    prompt: Prompt,
+    mode: Mode,
+    salt: str = "",
+    output_tokens: int = 1,
+    on_first: Callable[[], None] | None = None,
 ) -> Reply:
     """Ask for exactly `output_tokens`. Without a `salt` nothing is in the prefix cache.
 
-    Raises EngineError if the reply is shorter or has no account.
+    on_first: called at the first token. Raises EngineError if the reply is shorter or has no
+    account.
     """
     sampling = Sampling(
         max_tokens=output_tokens, cache_salt=salt or uuid.uuid4().hex, ignore_eos=True
@@ -45,6 +52,8 @@ async def ask(
     async for chunk in engine.generate(prompt, mode, sampling):
         if chunk.token_ids or chunk.text:
             pieces.append((time.perf_counter() - started) * 1000)
+            if on_first is not None and len(pieces) == 1:
+                on_first()
         usage = chunk.usage or usage
     if not pieces or usage is None or usage.output_tokens != output_tokens:
         raise EngineError(f"The engine ended a reply early: {usage} of {output_tokens} tokens.")

@@ -74,13 +74,14 @@ class Row:
         }
 
     async def _sample(self, arm: Arm) -> Reply:
+        # Also before text, so that every arm meets an engine that was as busy.
+        before = await self._place(arm)
         if arm is Arm.WARM:
             return await ask(self._engine, self._prompt, Mode.TEXT, self._warm_salt)
         if arm is Arm.TEXT:
             reply = await ask(self._engine, self._prompt, Mode.TEXT)
             require_cold(reply.usage)
             return reply
-        before = await self._place(arm)
         reply = await ask(self._engine, self._prompt, Mode.KV)
         require_injected(self._prompt, reply.usage)
         await self._require_promotions(arm, before)

@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
+from app.bench.chatting import Recall, measure_chat
 from app.bench.encoding import measure_encoding
 from app.bench.latency import WARM_UPS, measure_fact_length, measure_row
 from app.bench.material import OWNER, Material
@@ -19,13 +21,18 @@ Progress = Callable[[str], None]
 
 
 async def measure(
-    engine: Engine, bench: Bench, token_ids: Sequence[int], progress: Progress
+    engine: Engine,
+    bench: Bench,
+    token_ids: Sequence[int],
+    progress: Progress,
+    recall: Recall | None = None,
 ) -> dict[str, Any]:
     """Run the benchmark and return the report, ready for JSON.
 
-    token_ids: at least `bench.tokens_needed` to make prompts of. What was not asked for is
-    null. So is a part beyond the rows over k that fails; `errors` says why, and the other
-    parts are not lost.
+    token_ids: at least `bench.tokens_needed` to make prompts of. recall: what a chat does
+    between a message and the request for its reply; without it no chat is measured. What was
+    not asked for is null. So is a part beyond the rows over k that fails; `errors` says why,
+    and the other parts are not lost.
     """
     _require_fit(engine, bench)
     run = _Run(engine, bench, token_ids, progress)
@@ -37,6 +44,9 @@ async def measure(
         await _add(report, "fact_lengths", bench.fact_lengths, run.fact_lengths)
         await _add(report, "throughput", bench.concurrency, run.throughput)
         await _add(report, "encoding", bench.encode_facts, run.encoding)
+        report["chat"] = None
+        if bench.encode_facts and recall is not None:
+            await _add(report, "chat", True, partial(run.chat, recall))
     finally:
         # An engine that is gone holds nothing; why it went is what the caller should hear.
         with suppress(EngineError):
@@ -99,10 +109,16 @@ class _Run:
         return await measure_load(self.engine, self.bench, self.material, self.progress)
 
     async def encoding(self) -> dict[str, Any]:
-        bench = self.bench
-        facts = Material.cut_from(self.token_ids, bench.encode_facts, bench.fact_tokens)
-        chat = self.material.prompt(range(bench.load_k))
-        return await measure_encoding(self.engine, bench, facts, chat, self.progress)
+        return await measure_encoding(self.engine, self.bench, self._to_encode, self.progress)
+
+    async def chat(self, recall: Recall) -> dict[str, Any]:
+        self.progress("A chat while facts are encoded")
+        prompt = self.material.prompt(range(self.bench.load_k))
+        return await measure_chat(self.engine, self.bench, self._to_encode, prompt, recall)
+
+    @property
+    def _to_encode(self) -> Material:
+        return Material.cut_from(self.token_ids, self.bench.encode_facts, self.bench.fact_tokens)
 
     @property
     def _bytes_a_token(self) -> int:

@@ -6,6 +6,7 @@ from memory_engine.errors import SettingsError
 
 PREFIX_TOKENS = 32
 QUESTION_TOKENS = 20
+CHAT_REPLY_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Bench:
     sweep over, with `requests` of each of the `output_tokens`. load_k: facts of a request in
     those sweeps and of a chat while facts are encoded. encode_facts: how many facts to encode
     for the rate, `encode_run` in one prefill, with each number of runs in `encode_in_flight`,
-    and `chat_requests` of a chat meanwhile. bandwidth: whether to time the injection itself, on
-    a GPU. tensor_parallel: GPUs to spread the model over.
+    and `chat_requests` messages of a chat while as many are. bandwidth: whether to time the
+    injection itself, on a GPU. tensor_parallel: GPUs to spread the model over.
     """
 
     ks: tuple[int, ...] = (0, 10, 50, 100)
@@ -33,7 +34,7 @@ class Bench:
     load_k: int = 50
     encode_facts: int = 0
     encode_run: int = 16
-    encode_in_flight: tuple[int, ...] = (16,)
+    encode_in_flight: tuple[int, ...] = (4,)
     chat_requests: int = 100
     bandwidth: bool = False
     tensor_parallel: int = 1
@@ -90,7 +91,8 @@ class Bench:
     @property
     def longest_reply(self) -> int:
         """Tokens of the longest reply."""
-        return max(self.output_tokens) if self.concurrency else 1
+        chatting = CHAT_REPLY_TOKENS if self.encode_facts else 1
+        return max([chatting, *(self.output_tokens if self.concurrency else ())])
 
     @property
     def tokens_needed(self) -> int:
@@ -132,7 +134,7 @@ FULL_GPU = Bench(
     concurrency=(1, 8, 32, 128),
     output_tokens=(1, 32),
     encode_facts=1024,
-    encode_in_flight=(1, 16),
+    encode_in_flight=(1, 4, 16),
     chat_requests=50,
     bandwidth=True,
 )

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from app.bench.bandwidth import CacheShape, measure_bandwidth
+from app.bench.chatting import Recall
 from app.bench.material import random_tokens, word_tokens
 from app.bench.measure import measure
 from app.bench.plan import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
@@ -16,7 +17,7 @@ from app.bench.targets import judged
 from app.dummy_model import kv_bytes_per_token, kv_shape, write_shape
 from app.engine import BYTES, MIB, build_engine, cache_dtype, engine_arguments, start_engine
 from app.hardware import hardware
-from app.model_choice import choose_model, config_of, stay_offline
+from app.model_choice import choose_embedding_model, choose_model, config_of, stay_offline
 from app.settings import Settings
 from memory_engine.errors import EngineError, SettingsError
 
@@ -47,13 +48,14 @@ async def run_bench(
         config, extra = await asyncio.to_thread(config_of, model), {}
         token_ids = await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
     arguments = sized_arguments(settings, bench, config) | extra
+    recall = await asyncio.to_thread(_recall, settings) if bench.encode_facts else None
     alone, failed = await _bandwidth(settings, bench, config, progress)
     progress(f"Loading {dummy or model} ...")
     engine = await asyncio.to_thread(build_engine, model, arguments)
     try:
         await start_engine(engine)
         loaded = perf_counter()
-        report = await measure(engine, bench, token_ids, progress)
+        report = await measure(engine, bench, token_ids, progress, recall)
     finally:
         await engine.aclose()
     report |= {"model": dummy or Path(model).name, "dtype": arguments["dtype"], "bandwidth": alone}
@@ -63,6 +65,14 @@ async def run_bench(
         "all": round(perf_counter() - started, 1),
     }
     return report | {"targets": judged(report)}
+
+
+def _recall(settings: Settings) -> Recall:
+    """What the product does between a message and its request, but for the search."""
+    from memory_engine.embedder import Embedder
+
+    embedder = Embedder(choose_embedding_model(settings))
+    return lambda: embedder.embed(["What is the name of my sister's cat?"])
 
 
 def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:

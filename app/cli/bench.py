@@ -45,8 +45,8 @@ def bench(
     ] = False,
     encode_facts: Annotated[Number, Option(help="The same with so many facts. [1024]")] = None,
     encode_run: Annotated[Number, Option(help="Facts of a run, one prefill each. [16]")] = None,
-    encode_in_flight: Annotated[Numbers, Option(help="Runs to encode at a time. [16]")] = None,
-    chat_requests: Annotated[Number, Option(help="Requests of that chat, twice. [100]")] = None,
+    encode_in_flight: Annotated[Numbers, Option(help="Runs to encode at a time. [4]")] = None,
+    chat_requests: Annotated[Number, Option(help="Messages of that chat, twice. [100]")] = None,
     bandwidth: Annotated[
         Switch, Option("--bandwidth", help="The injection alone against a copy, on a GPU.")
     ] = False,

@@ -11,6 +11,7 @@ worker runs its steps in order, and in a step moves, loads, then saves; so a slo
 a step may be given away in it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -192,14 +193,14 @@ class SchedulerSide:
             raise RuntimeError(f"pins without a request: {self.stats()}")
 
     def _count(self, tracked: Tracked) -> None:
-        lengths = {span.segment_id: span.end - span.start for span in tracked.params.spans}
+        spans = tracked.params.spans
         if tracked.params.op is Op.ENCODE:
-            self._counts.add("encoded_tokens", sum(lengths[i] for i in tracked.saved))
+            self._counts.add("encoded_tokens", _tokens(spans, tracked.saved))
             self._counts.add("rejected_segments", len(tracked.rejected))
         if tracked.params.op is not Op.INJECT:
             return
-        planned = sum(lengths.values())
-        absent = sum(lengths[i] for i in tracked.missing)
+        planned = spans[-1].end - spans[0].start
+        absent = _tokens(spans, tracked.missing)
         reached = tracked.cached + tracked.injected
         self._counts.add("planned_tokens", planned)
         self._counts.add("injected_tokens", tracked.injected)
@@ -292,3 +293,11 @@ class SchedulerSide:
         table = np.array(blocks[first:last], dtype=np.int32)
         pages = (table[:, None] * size + np.arange(size, dtype=np.int32)).reshape(-1)
         return pages[start - first * size : end - first * size]
+
+
+def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
+    """Tokens of the spans with these ids."""
+    if not segment_ids:
+        return 0
+    wanted = set(segment_ids)
+    return sum(span.end - span.start for span in spans if span.segment_id in wanted)

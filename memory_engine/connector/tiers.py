@@ -12,6 +12,7 @@ the step they are planned for.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 import numpy as np
 
@@ -198,8 +199,9 @@ class Tiers:
 
     def take_moves(self) -> tuple[Move, ...]:
         """The moves planned since the last call, for the worker to execute in this order."""
-        moves, self._moves = tuple(self._moves), []
-        return moves
+        moves, self._moves = self._moves, []
+        groups = groupby(moves, key=lambda move: move.direction)
+        return tuple(_merged(direction, list(group)) for direction, group in groups)
 
     def stats(self) -> dict[str, int]:
         """The device arena's counts; the host's with the prefix `host_`; the moves."""
@@ -235,6 +237,21 @@ class Tiers:
         if held is not None:
             self._moves.append(Move(Direction.DEMOTE, evicted.slots, held.slots))
             self.demotions += 1
+
+
+def _merged(direction: Direction, moves: list[Move]) -> Move:
+    """Moves in one direction as a single one, whose tokens may be copied in any order."""
+    if len(moves) == 1:
+        return moves[0]
+    device = _joined([move.device for move in moves])
+    host = _joined([move.host for move in moves])
+    target = device if direction is Direction.PROMOTE else host
+    # A slot that was given away in between keeps what came last.
+    _, from_end = np.unique(target[::-1], return_index=True)
+    if from_end.size < target.size:
+        last = target.size - 1 - from_end
+        device, host = device[last], host[last]
+    return Move(direction, device, host)
 
 
 def _joined(parts: list[Slots]) -> Slots:

@@ -39,7 +39,7 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, A
 
     def build(model: str, arguments: dict[str, Any]) -> Engine:
         made.append(arguments | {"model": model})
-        return FakeEngine(max_model_len=arguments["max_model_len"])
+        return FakeEngine(lambda prompt: "word " * 32, max_model_len=arguments["max_model_len"])
 
     folder = tmp_path / "model"
     folder.mkdir()
@@ -94,7 +94,7 @@ def test_everything_at_once_is_still_one_line(engines: list[dict[str, Any]]) -> 
 
 def test_a_part_that_fails_is_told_after_what_was_measured(engines: list[dict[str, Any]]) -> None:
     arguments = ["bench", "--k", "0", "--repeats", "1", "--concurrency", "1", "--requests", "1"]
-    result = CliRunner().invoke(app, [*arguments, "--output-tokens", "9", "--json"])
+    result = CliRunner().invoke(app, [*arguments, "--output-tokens", "40", "--json"])
     assert result.exit_code == 1
     report = json.loads(result.stdout)
     assert report["rows"]

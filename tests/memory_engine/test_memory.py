@@ -234,3 +234,14 @@ async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_i
     await asyncio.sleep(0.01)
     assert engine.prefetched == ["anna"]
     await memory.aclose()
+
+
+async def test_while_people_chat_runs_are_encoded_in_short_parts(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    await memory.recall("anna", "What is the dog's name?", 1)
+    await memory.sync("anna", person([f"I have {i} cats." for i in range(12)]))
+    await memory.settle("anna")
+    assert max(len(job.spans) for job in engine.encoded) == 1 + 2
+    _, usage = await ask(memory, "anna", "How many cats?")
+    assert usage.missing == ()

@@ -15,10 +15,12 @@ class Encodes:
         self._turns = turns
         self.running = 0
         self.most = 0
+        self.facts: list[int | None] = []
         self.finish = asyncio.Event()
 
     async def one(self) -> None:
-        async with self._turns.encode():
+        async with self._turns.encode() as facts:
+            self.facts.append(facts)
             self.running += 1
             self.most = max(self.most, self.running)
             await self.finish.wait()
@@ -54,7 +56,7 @@ async def test_no_encode_starts_before_a_reply_has_its_first_token() -> None:
     await task
 
 
-async def test_while_people_chat_one_encode_runs_at_a_time(
+async def test_while_people_chat_one_short_encode_runs_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "_CHAT_LASTS", 0.2)
@@ -64,8 +66,10 @@ async def test_while_people_chat_one_encode_runs_at_a_time(
     tasks = [asyncio.create_task(encodes.one()) for _ in range(3)]
     await soon()
     assert encodes.running == 1
+    assert encodes.facts == [turns._CHAT_FACTS]
     await asyncio.sleep(0.3)
     assert encodes.running == 3
+    assert encodes.facts[1:] == [None, None]
     encodes.finish.set()
     await asyncio.gather(*tasks)
 
@@ -80,3 +84,38 @@ async def test_a_reply_that_ends_twice_counts_once() -> None:
     await soon()
     assert encodes.running == 0
     task.cancel()
+
+
+async def test_from_a_message_to_its_request_nothing_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
+    held = Turns(3)
+    held.message()
+    encodes = Encodes(held)
+    task = asyncio.create_task(encodes.one())
+    await soon()
+    first_token = held.reply()
+    await asyncio.sleep(0.15)
+    assert encodes.running == 0
+    first_token()
+    await soon()
+    assert encodes.running == 1
+    encodes.finish.set()
+    await task
+
+
+async def test_a_message_that_is_never_asked_about_stops_nothing_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
+    held = Turns(3)
+    held.message()
+    encodes = Encodes(held)
+    task = asyncio.create_task(encodes.one())
+    await soon()
+    assert encodes.running == 0
+    await asyncio.sleep(0.2)
+    assert encodes.running == 1
+    encodes.finish.set()
+    await task

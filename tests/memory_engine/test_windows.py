@@ -1,14 +1,16 @@
 """Windows and segment ids: exactly the facts whose window changes get another id."""
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import SettingsError
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact
-from memory_engine.windows import Encoder, Window
+from memory_engine.windows import Encoder, FactSegment, Window
 
 FIRST = date(2026, 1, 1)
 
@@ -56,6 +58,10 @@ def test_forgetting_a_fact_changes_exactly_the_segments_encoded_behind_it(
         assert all(int(i[1:]) > gone for i in changed)
 
 
+def jobs_of(encoder: Encoder, segments: Iterable[FactSegment]) -> list[EncodeJob]:
+    return [encoder.job("anna", run) for run in encoder.runs(segments)]
+
+
 def _holds(context: tuple[int, ...], line: tuple[int, ...]) -> bool:
     return any(context[i : i + len(line)] == line for i in range(len(context)))
 
@@ -70,7 +76,7 @@ def test_every_fact_has_its_window_before_it_and_no_prefill_is_long(
     for index, segment in enumerate(segments):
         window = [i for line in lines[max(0, index - 8) : index] for i in line]
         assert list(segment.context[len(segment.context) - len(window) :]) == window
-    jobs = encoder.jobs("anna", segments)
+    jobs = jobs_of(encoder, segments)
     assert sum(len(job.spans) - 1 for job in jobs) == 300
     assert max(len(job.spans) for job in jobs) <= 17
     prefilled, own = sum(len(job.token_ids) for job in jobs), sum(map(len, lines))
@@ -113,7 +119,7 @@ def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokeni
     encoder = Encoder(tokenizer, Window("facts", 2), "model", [1, 2])
     segments = encoder.segments("anna", person(40))
     by_id = {segment.segment_id: segment for segment in segments.values()}
-    for job in encoder.jobs("anna", segments.values()):
+    for job in jobs_of(encoder, segments.values()):
         prefix, *spans = job.spans
         assert job.token_ids[: prefix.length] == [1, 2]
         for span in spans:
@@ -127,5 +133,15 @@ def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokeni
 def test_a_fact_lost_alone_is_encoded_behind_the_same_context(tokenizer: ChatTokenizer) -> None:
     encoder = Encoder(tokenizer, Window("facts", 4), "model", [1, 2])
     segment = encoder.segments("anna", person(12))["f10"]
-    (job,) = encoder.jobs("anna", [segment])
+    (job,) = jobs_of(encoder, [segment])
     assert job.token_ids == [1, 2, *segment.context, *segment.token_ids]
+
+
+def test_a_run_in_parts_keeps_the_same_segments(tokenizer: ChatTokenizer) -> None:
+    encoder = Encoder(tokenizer, Window("facts", 4), "model", [1, 2])
+    for run in encoder.runs(encoder.segments("anna", person(40)).values()):
+        whole = encoder.job("anna", run)
+        for first in range(0, len(run), 3):
+            part = encoder.job("anna", run[first : first + 3])
+            assert part.token_ids == whole.token_ids[: len(part.token_ids)]
+            assert set(part.spans) <= set(whole.spans)

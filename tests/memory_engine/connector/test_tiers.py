@@ -102,6 +102,40 @@ def test_prefetching_evicts_nobody() -> None:
     assert held.find("ben", "mine")
 
 
+def test_moves_in_one_direction_go_together() -> None:
+    held = tiers(6, 6)
+    for name in ("a", "b", "c"):
+        saved(held, name)
+    held.demote("anna")
+    assert held.prefetch("anna") == 3
+    demoted, promoted = held.take_moves()
+    assert (demoted.direction, promoted.direction) == (Direction.DEMOTE, Direction.PROMOTE)
+    assert sorted(demoted.device.tolist()) == list(range(6))
+    assert sorted(promoted.host.tolist()) == sorted(demoted.host.tolist())
+
+
+def test_of_two_moves_to_one_slot_the_later_one_stays() -> None:
+    held = tiers(2, 4)
+    saved(held, "a")
+    saved(held, "b")
+    held.take_moves()
+    assert held.pin("anna", "a")
+    held.unpin("a")
+    held.take_moves()
+    # Both have a place in host memory now, so that neither is demoted again.
+    for name in ("b", "a", "b"):
+        assert held.pin("anna", name)
+        held.unpin(name)
+    (promoted,) = held.take_moves()
+    contents = held.contents("anna", without={"a"})
+    assert contents.segments == (("b", 2),)
+    assert sorted(promoted.device.tolist()) == sorted(contents.device.tolist())
+    held.demote("anna")
+    assert sorted(promoted.host.tolist()) == sorted(
+        held.contents("anna", without={"a"}).host.tolist()
+    )
+
+
 class TiersMachine(RuleBasedStateMachine):
     """Any order of calls, with the worker's steps in between."""
 
@@ -120,8 +154,10 @@ class TiersMachine(RuleBasedStateMachine):
             here, there = move.device.tolist(), move.host.tolist()
             if move.direction is Direction.PROMOTE:
                 source, target, here, there = target, source, there, here
-            for one, two in zip(here, there, strict=True):
-                target[two] = source.get(one, "nothing")
+            assert len(set(there)) == len(there)
+            target |= {
+                two: source.get(one, "nothing") for one, two in zip(here, there, strict=True)
+            }
 
     @rule(number=st.integers(0, 8), length=st.integers(1, 7), owner=st.sampled_from("ab"))
     def save(self, number: int, length: int, owner: str) -> None:
@@ -171,7 +207,7 @@ class TiersMachine(RuleBasedStateMachine):
         assert "host_pinned_segments" in self.tiers.stats()
         assert self.tiers.stats()["host_pinned_segments"] == 0
 
-    @invariant()
+    @rule()
     def what_is_pinned_is_on_the_device_and_right(self) -> None:
         self.step()
         for name in self.pins:
