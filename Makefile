@@ -37,10 +37,11 @@ bench: setup
 readme: setup
 	@$(BIN)/python -m scripts.readme
 
-# Bring docs/performance.md and its plots up to date with the report of the complete run.
+# Bring the figures of docs and their plots up to date with the reports.
 figures: setup-dev
 	@$(BIN)/python -m scripts.performance
 	@$(BIN)/python -m scripts.plots
+	@$(BIN)/python -m scripts.evaluation
 
 # Resolve the requirement files again, keeping the pins that still fit.
 lock: setup

@@ -17,6 +17,14 @@ def engine_dtype(settings: Settings) -> str:
     return "float32" if settings.dtype == "auto" and not hardware().gpu else settings.dtype
 
 
+def cache_dtype(settings: Settings, config: dict[str, Any]) -> str:
+    """The number type of vLLM's KV cache, for a model with this config.json."""
+    dtype = engine_dtype(settings)
+    of_model = str(config.get("torch_dtype") or config.get("dtype"))
+    known = [name for name in (dtype, of_model) if name in BYTES]
+    return known[0] if known else "float32"
+
+
 def engine_arguments(settings: Settings) -> dict[str, Any]:
     """What the settings say to the embedded engine."""
     cache_mib = settings.kv_cache_mib or (0 if hardware().gpu else CPU_KV_CACHE_MIB)

@@ -60,6 +60,16 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def config_of(model: str) -> dict[str, Any]:
+    """The config.json of a model's folder or hub id. Blocks."""
+    if Path(model).is_dir():
+        return read_config(Path(model))
+    from transformers import AutoConfig
+
+    config: dict[str, Any] = AutoConfig.from_pretrained(model).to_dict()
+    return config
+
+
 def _choose(key: str, name: str) -> str:
     if names_hub_model(name):
         _require_on_hub(key, name)

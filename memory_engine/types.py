@@ -1,5 +1,6 @@
 """The nouns of the memory engine, in the order a request meets them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -71,6 +72,9 @@ class Sampling:
     `cache_salt` sets a request apart from all others in vLLM's prefix cache: requests
     share cached blocks only under equal salts, so a fresh one measures a cold prefill.
     `ignore_eos` goes on to `max_tokens` whatever the model says, which a measurement wants.
+    `logprobs` asks for the log probabilities of so many likeliest tokens beside the chosen
+    one, as the model gives them: before temperature and before `allowed_tokens`, which are
+    the only token ids to choose from, if there are any.
     """
 
     max_tokens: int = 256
@@ -81,6 +85,8 @@ class Sampling:
     json_schema: dict[str, object] | None = None
     cache_salt: str = ""
     ignore_eos: bool = False
+    logprobs: int = 0
+    allowed_tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +112,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a reply. The last chunk carries `usage`, and may have no text."""
+    """A piece of a reply. The last chunk carries `usage`, and may have no text.
+
+    `logprobs` has a natural log probability by token id for each of `token_ids`, if the
+    sampling asked for them.
+    """
 
     text: str
     token_ids: tuple[int, ...] = ()
     usage: Usage | None = None
     finish_reason: str | None = None
+    logprobs: tuple[Mapping[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

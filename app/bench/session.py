@@ -15,9 +15,9 @@ from app.bench.measure import measure
 from app.bench.plan import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
 from app.bench.targets import judged
 from app.dummy_model import kv_bytes_per_token, kv_shape, write_shape
-from app.engine import BYTES, MIB, build_engine, engine_arguments, engine_dtype, start_engine
+from app.engine import BYTES, MIB, build_engine, cache_dtype, engine_arguments, start_engine
 from app.hardware import hardware
-from app.model_choice import choose_embedding_model, choose_model, read_config, stay_offline
+from app.model_choice import choose_embedding_model, choose_model, config_of, stay_offline
 from app.settings import Settings
 from memory_engine.errors import EngineError, SettingsError
 
@@ -45,7 +45,7 @@ async def run_bench(
         token_ids = random_tokens(config["vocab_size"], bench.tokens_needed)
     else:
         model = await asyncio.to_thread(choose_model, settings)
-        config, extra = await asyncio.to_thread(_config_of, model), {}
+        config, extra = await asyncio.to_thread(config_of, model), {}
         token_ids = await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
     arguments = sized_arguments(settings, bench, config) | extra
     recall = await asyncio.to_thread(_recall, settings) if bench.encode_facts else None
@@ -86,7 +86,7 @@ def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) ->
             f"k={k} with {length} tokens a fact needs {needed} tokens; "
             f"the model takes {limit}. Give a smaller --k or --fact-tokens."
         )
-    a_token = kv_bytes_per_token(config, BYTES[_cache_dtype(settings, config)])
+    a_token = kv_bytes_per_token(config, BYTES[cache_dtype(settings, config)])
     arguments["max_model_len"] = min(limit, max(settings.max_model_len, needed))
     of_a_rank = a_token // bench.tensor_parallel
     held = bench.held_tokens * of_a_rank + SPARE_MIB * MIB
@@ -122,19 +122,12 @@ async def _bandwidth(
         return None, {}
     layers, kv_heads, head_dim = kv_shape(config)
     heads = max(1, kv_heads // bench.tensor_parallel)
-    shape = CacheShape(layers, heads, head_dim, _cache_dtype(settings, config))
+    shape = CacheShape(layers, heads, head_dim, cache_dtype(settings, config))
     progress("Timing the injection alone ...")
     try:
         return await asyncio.to_thread(measure_bandwidth, shape, bench.fact_tokens), {}
     except EngineError as error:
         return None, {"bandwidth": str(error)}
-
-
-def _cache_dtype(settings: Settings, config: dict[str, Any]) -> str:
-    dtype = engine_dtype(settings)
-    of_model = str(config.get("torch_dtype") or config.get("dtype"))
-    known = [name for name in (dtype, of_model) if name in BYTES]
-    return known[0] if known else "float32"
 
 
 def _require_gpu_and_write(name: str, folder: Path) -> dict[str, Any]:
@@ -144,13 +137,4 @@ def _require_gpu_and_write(name: str, folder: Path) -> dict[str, Any]:
             f"--dummy-model {name} needs an NVIDIA GPU, and this machine has none. Run "
             "`inferscale bench` without it to measure the configured model."
         )
-    return config
-
-
-def _config_of(model: str) -> dict[str, Any]:
-    if Path(model).is_dir():
-        return read_config(Path(model))
-    from transformers import AutoConfig
-
-    config: dict[str, Any] = AutoConfig.from_pretrained(model).to_dict()
     return config

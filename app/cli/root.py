@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import bench, facts, measure, replies, serving, settings_table, upkeep
+from app.cli import bench, evaluate, facts, measure, replies, serving, settings_table, upkeep
 
 app = typer.Typer(
     name="inferscale",
@@ -20,6 +20,7 @@ app.add_typer(facts.facts, name="facts")
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)
+app.add_typer(evaluate.evaluate, name="eval")
 app.command()(settings_table.settings)
 
 

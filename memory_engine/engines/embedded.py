@@ -106,7 +106,8 @@ class EmbeddedEngine(Engine):
                 generated += len(piece.token_ids)
                 usage = _usage(output, generated) if output.finished else None
                 reason = piece.finish_reason if output.finished else None
-                yield Chunk(piece.text or "", tuple(piece.token_ids), usage, reason)
+                logprobs = _logprobs(piece)
+                yield Chunk(piece.text or "", tuple(piece.token_ids), usage, reason, logprobs)
         finally:
             await outputs.aclose()
 
@@ -175,10 +176,11 @@ class EmbeddedEngine(Engine):
             top_p=sampling.top_p,
             seed=sampling.seed,
             stop=list(sampling.stop),
+            allowed_token_ids=list(sampling.allowed_tokens) or None,
             output_kind=RequestOutputKind.DELTA,
             structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
             extra_args={"kv_transfer_params": self.signed(params)} if params else None,
-            **({"ignore_eos": sampling.ignore_eos} | extra),
+            **({"ignore_eos": sampling.ignore_eos, "logprobs": sampling.logprobs or None} | extra),
         )
         inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}
         outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
@@ -218,6 +220,11 @@ class EmbeddedEngine(Engine):
         if account.get("error"):
             raise EngineError(f"The connector refused the request: {account['error']}")
         return account
+
+
+def _logprobs(piece: Any) -> tuple[dict[int, float], ...]:
+    steps = piece.logprobs or ()
+    return tuple({token: entry.logprob for token, entry in step.items()} for step in steps)
 
 
 def _usage(output: Any, generated: int) -> Usage:

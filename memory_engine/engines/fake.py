@@ -11,7 +11,7 @@ from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Usag
 class FakeEngine(Engine):
     """Answers with `reply(prompt)`, word by word, and keeps segment ids in a set.
 
-    `delay` is the pause before every word, in seconds. `supported=False` plays a model
+    It is sure of every word: a log probability is 0. `delay` is the pause before every word, in seconds. `supported=False` plays a model
     that the conformance gate refuses.
     """
 
@@ -67,7 +67,9 @@ class FakeEngine(Engine):
             for number, word in enumerate(words):
                 await asyncio.sleep(self._delay)
                 self._require_running()
-                yield Chunk(word if number == 0 else f" {word}", (number,))
+                token = sampling.allowed_tokens[0] if sampling.allowed_tokens else number
+                logprobs = ({token: 0.0},) if sampling.logprobs else ()
+                yield Chunk(word if number == 0 else f" {word}", (token,), logprobs=logprobs)
             finished = True
         finally:
             self.aborted += not finished

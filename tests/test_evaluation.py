@@ -1,0 +1,82 @@
+"""docs/evaluation.md and its plots come from reports, and say so while there are none."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.eval import answers, fidelity
+from app.eval.arms import ARMS, Outcome
+from app.eval.cases import Case
+from app.eval.locomo import Question
+from app.eval.scoring import Reply, Scored
+from app.eval.setups import Setup
+from memory_engine.types import Usage
+from scripts.evaluation import PAGE, REPORTS, TABLES, TO_COME, rendered
+from scripts.evaluation_plots import draw
+
+EMPTY = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n" for part in TABLES)
+ABOUT: dict[str, Any] = {
+    "model": "tiny",
+    "dtype": "float32",
+    "n": 4,
+    "data": "talk.json",
+    "seed": 0,
+    "seconds": 1.0,
+    "hardware": {"gpu": "", "cpu": "a CPU", "cores": 2},
+    "versions": {"python": "3.11"},
+}
+LOSSES = {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.2}
+
+
+def case(number: int) -> Case:
+    question = Question(f"locomo_0_qa{number}", "Who?", "Vera", 1 + number % 4, ("D1:1",))
+    return Case(question, (), frozenset({"fact"}))
+
+
+def a_report(part: str) -> dict[str, Any]:
+    replies = {arm: Reply("Vera", (1, 2), Usage(9, 5)) for arm in ARMS}
+    if part == "answers":
+        of_answers = [Outcome(case(number), replies) for number in range(4)]
+        rows = [answers.row(Setup(k), of_answers, 0) for k in (20, 50)]
+        return ABOUT | {"rows": rows, "reply_tokens": 32, "instruction": "Briefly."}
+    scored = {arm: Scored(replies[arm], LOSSES[arm], (1,), {1: -0.1}) for arm in ARMS}
+    outcomes = [Outcome(case(number), scored) for number in range(4)]
+    setups = [Setup(20), Setup(20, window="none"), Setup(20, store="fp8")]
+    rows = [fidelity.row(setup, outcomes, 0) for setup in setups]
+    return ABOUT | {"rows": rows, "reply_tokens": 24, "targets": fidelity.judged(rows)}
+
+
+def test_the_page_is_that_of_the_reports_there_are() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert rendered(text, REPORTS) == text, "run `make figures`"
+
+
+def test_without_a_report_a_part_is_not_measured_yet(tmp_path: Path) -> None:
+    assert rendered(EMPTY, tmp_path) == EMPTY.replace("old\n", TO_COME)
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"), [("fidelity", "0.75 [0.75, 0.75]"), ("answers", "1.00 [1.00, 1.00]")]
+)
+def test_every_report_of_a_part_is_on_the_page(part: str, shown: str, tmp_path: Path) -> None:
+    for device in ("cpu", "gpu"):
+        (tmp_path / f"eval-{part}-{device}.json").write_text(json.dumps(a_report(part)))
+    page = rendered(EMPTY, tmp_path)
+    assert f"(benchmarks/eval-{part}-cpu.json)" in page
+    assert f"(benchmarks/eval-{part}-gpu.json)" in page
+    assert shown in page
+    assert page.count(TO_COME) == len(TABLES) - 1
+    assert "None" not in page
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    assert all(line.endswith(" |") for line in rows)
+
+
+def test_a_plot_has_a_row_for_every_setup(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = draw(a_report("fidelity"), tmp_path / "eval-fidelity")
+    assert path.name == "eval-fidelity-retained.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
