@@ -8,7 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.cli.eval_tables import Report, Table, answers_tables, fidelity_tables, source
+from app.cli.eval_tables import (
+    Report,
+    Table,
+    answers_tables,
+    end_to_end_tables,
+    fidelity_tables,
+    source,
+)
 from scripts.evaluation_plots import draw
 from scripts.readme import ROOT
 
@@ -18,6 +25,7 @@ TO_COME = "Not measured yet.\n"
 TABLES: dict[str, Callable[[Report], list[Table]]] = {
     "fidelity": fidelity_tables,
     "answers": answers_tables,
+    "end-to-end": end_to_end_tables,
 }
 
 

@@ -36,7 +36,7 @@ def intervals(report: Report) -> Figure:
     panels[0].axvline(1, color="black", linewidth=0.8)
     panels[0].set_yticks(range(len(rows)), [_name(row) for row in rows])
     panels[0].invert_yaxis()
-    panels[-1].legend(frameon=False, loc="best")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     machine = report["hardware"]
     figure.suptitle(
         f"{report['model']}, {report['n']} questions, 95 % intervals, "

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.eval import answers, fidelity
+from agent.events import Reply as ServedReply
+from agent.events import Timings
+from app.eval import answers, end_to_end, fidelity
 from app.eval.arms import ARMS, Outcome
 from app.eval.cases import Case
 from app.eval.locomo import Question
 from app.eval.scoring import Reply, Scored
 from app.eval.setups import Setup
-from memory_engine.types import Usage
+from memory_engine.types import Mode, Usage
 from scripts.evaluation import PAGE, REPORTS, TABLES, TO_COME, rendered
 from scripts.evaluation_plots import draw
 
@@ -36,12 +38,26 @@ def case(number: int) -> Case:
     return Case(question, (), frozenset({"fact"}))
 
 
+def served(way: str) -> ServedReply:
+    text, mode = "Olaf" if way == "none" else "Vera", Mode.KV if way == "kv" else Mode.TEXT
+    return ServedReply(text, mode, None, "stop", 9.0, 9.0, Timings(1, 1, 1, 1), 9, 5, 0, 4, 2)
+
+
 def a_report(part: str) -> dict[str, Any]:
     replies = {arm: Reply("Vera", (1, 2), Usage(9, 5)) for arm in ARMS}
     if part == "answers":
         of_answers = [Outcome(case(number), replies) for number in range(4)]
         rows = [answers.row(Setup(k), of_answers, 0) for k in (20, 50)]
         return ABOUT | {"rows": rows, "reply_tokens": 32, "instruction": "Briefly."}
+    if part == "end-to-end":
+        answered = [
+            end_to_end.Answered(
+                case(number).question, {way: served(way) for way in end_to_end.WAYS}
+            )
+            for number in range(4)
+        ]
+        made: dict[str, Any] = {"turns": 9, "facts": {"talk Vera": 5}, "remember_seconds": 1.0}
+        return ABOUT | made | {"k": 50, "reply_tokens": 32} | end_to_end.figures(answered, 0)
     scored = {arm: Scored(replies[arm], LOSSES[arm], (1,), {1: -0.1}) for arm in ARMS}
     outcomes = [Outcome(case(number), scored) for number in range(4)]
     setups = [Setup(20), Setup(20, window="none"), Setup(20, store="fp8")]
@@ -59,7 +75,12 @@ def test_without_a_report_a_part_is_not_measured_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "shown"), [("fidelity", "0.75 [0.75, 0.75]"), ("answers", "1.00 [1.00, 1.00]")]
+    ("part", "shown"),
+    [
+        ("fidelity", "0.75 [0.75, 0.75]"),
+        ("answers", "1.00 [1.00, 1.00]"),
+        ("end-to-end", "9 turns became 5 facts"),
+    ],
 )
 def test_every_report_of_a_part_is_on_the_page(part: str, shown: str, tmp_path: Path) -> None:
     for device in ("cpu", "gpu"):

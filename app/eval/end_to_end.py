@@ -6,6 +6,7 @@ earlier process left behind, and then is asked about that speaker: without facts
 recalled facts as text and as KV on the same token ids.
 """
 
+import asyncio
 import re
 import tempfile
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 WAYS = ("none", "text", "kv")
 REPLY_TOKENS = 32
 INSTRUCTION = " Answer in a few words."
+_IN_FLIGHT = 32  # questions, on a GPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ async def run_end_to_end(
     Raises UnsupportedModelError when the gate refuses the model.
     """
     started = perf_counter()
-    chosen = asked.questions(most_evidence=settings.recall_k)
+    chosen = await asyncio.to_thread(asked.questions, settings.recall_k)
     users = [each for conversation, qs in chosen for each in speakers(conversation, qs)]
     with tempfile.TemporaryDirectory(prefix="inferscale-eval-") as folder:
         url = f"sqlite+aiosqlite:///{Path(folder) / DATABASE_FILE}"
@@ -168,20 +170,24 @@ async def _remembered(service: "ChatService", user: Speaker, progress: Progress)
 
 async def _ask(service: "ChatService", user: Speaker, progress: Progress) -> list[Answered]:
     progress(f"{user.user}: {len(user.questions)} questions")
-    answered = []
-    for question in user.questions:
-        replies = {
-            way: await last_reply(
-                service.reply(
-                    user=user.user,
-                    message=question.text + INSTRUCTION,
-                    mode=Mode.KV if way == "kv" else Mode.TEXT,
-                    k=0 if way == "none" else None,
-                    remember=False,
-                    sampling=cold(REPLY_TOKENS),
-                )
-            )
-            for way in WAYS
-        }
-        answered.append(Answered(question, replies))
-    return answered
+    turns = asyncio.Semaphore(_IN_FLIGHT if hardware().gpu else 1)
+
+    async def one(question: Question) -> Answered:
+        async with turns:
+            replies = {way: await _answer(service, user.user, question, way) for way in WAYS}
+        return Answered(question, replies)
+
+    return await asyncio.gather(*map(one, user.questions))
+
+
+async def _answer(service: "ChatService", user: str, question: Question, way: str) -> Reply:
+    return await last_reply(
+        service.reply(
+            user=user,
+            message=question.text + INSTRUCTION,
+            mode=Mode.KV if way == "kv" else Mode.TEXT,
+            k=0 if way == "none" else None,
+            remember=False,
+            sampling=cold(REPLY_TOKENS),
+        )
+    )
