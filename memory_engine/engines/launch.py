@@ -1,5 +1,6 @@
 """How vLLM is started with the InferScale connector."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ def launch(model: str, **options: Any) -> Any:
     """
     from vllm.v1.engine.async_llm import AsyncLLM
 
+    # A forked engine fails where this process has asked CUDA anything, which loading an
+    # embedding model does; vLLM sees only what torch initialised.
+    os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
     config = engine_config(model, **options)
     with _children_spared_ctrl_c():
         return AsyncLLM.from_vllm_config(config)
