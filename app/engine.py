@@ -31,6 +31,7 @@ def engine_arguments(settings: Settings) -> dict[str, Any]:
     return {
         "arena_bytes": settings.arena_mib * MIB,
         "host_bytes": settings.host_mib * MIB,
+        "owner_share": settings.user_share / 100,
         "store_dtype": settings.store_dtype,
         "snapshot_folder": settings.data_dir / "kv" if settings.snapshot_mib else None,
         "snapshot_bytes": settings.snapshot_mib * MIB,

@@ -87,6 +87,14 @@ class Settings(BaseSettings):
         "a whole number of 0 or more",
         ge=0,
     )
+    user_share: int = _knob(
+        100,
+        "The most of the arena, and of the host memory behind it, that one user's facts may have, "
+        "in percent. Who reaches it loses KV of their own.",
+        "1 to 100",
+        ge=1,
+        le=100,
+    )
     store_dtype: Literal["auto", "fp8"] = _knob(
         "auto",
         "How the KV of facts is stored: `auto` as the model computes it, `fp8` in half the "

@@ -77,7 +77,7 @@ def _recall(settings: Settings) -> Recall:
 
 def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:
     """Engine arguments with room for all facts, here and on the host, and for the prompts."""
-    arguments = engine_arguments(settings) | {"snapshot_folder": None}
+    arguments = engine_arguments(settings) | {"snapshot_folder": None, "owner_share": 1.0}
     needed = bench.longest_prompt + bench.longest_reply + ROOM
     limit = int(config.get("max_position_embeddings", needed))
     if needed > limit:

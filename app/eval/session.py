@@ -102,7 +102,7 @@ async def served(
 
 def sized_arguments(settings: Settings, config: dict[str, Any], tokens: int) -> dict[str, Any]:
     """Engine arguments with room for the KV of `tokens` tokens of facts."""
-    arguments = engine_arguments(settings) | {"snapshot_folder": None}
+    arguments = engine_arguments(settings) | {"snapshot_folder": None, "owner_share": 1.0}
     a_token = kv_bytes_per_token(config, BYTES[cache_dtype(settings, config)])
     needed = tokens * a_token + _SPARE_MIB * MIB
     arguments["arena_bytes"] = max(arguments["arena_bytes"], needed)

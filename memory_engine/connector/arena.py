@@ -3,7 +3,7 @@
 Plain bookkeeping over integers; the tensors live with the worker, at the same slots.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -36,14 +36,17 @@ class Segment:
 class Arena:
     """Slots for `capacity` tokens, given to segments and evicted least recently used first.
 
-    Not thread-safe: the scheduler owns it. Every method that takes an owner treats
-    another owner's segment as absent.
+    An owner holds at most `owner_limit` of them, None for all: whoever reaches it makes room
+    among their own segments, and takes none from others. Not thread-safe: the scheduler owns
+    it. Every method that takes an owner treats another owner's segment as absent.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, owner_limit: int | None = None) -> None:
         if capacity <= 0:
             raise ValueError(f"an arena needs at least one slot, got {capacity}")
         self.capacity = capacity
+        self._owner_limit = capacity if owner_limit is None else owner_limit
+        self._owned: Counter[str] = Counter()  # slots by owner
         self.evictions = 0
         # Told of every segment before its slots are given away; not of dropped ones.
         self.on_evict: Callable[[str, Segment], None] | None = None
@@ -69,9 +72,10 @@ class Arena:
         """
         assert segment_id not in self._segments, f"segment {segment_id} is resident already"
         assert length > 0
-        if not self._make_room(length):
+        if not self._make_room(owner, length):
             return None
         self._free_count -= length
+        self._owned[owner] += length
         slots = self._free[self._free_count : self._free_count + length].copy()
         segment = Segment(owner, slots)
         self._segments[segment_id] = segment
@@ -123,10 +127,9 @@ class Arena:
         """The ids of the owner's segments, the one not used for longest first."""
         return [i for i in self._segments if self.find(owner, i) is not None]
 
-    @property
-    def free(self) -> int:
-        """Slots that hold nothing."""
-        return self._free_count
+    def free(self, owner: str) -> int:
+        """Slots that the owner may have without an eviction."""
+        return min(self._free_count, self._owner_limit - self._owned[owner])
 
     def resident(self, segment_id: str) -> bool:
         """Whether slots are held under this id, by any owner, doomed or not."""
@@ -150,6 +153,11 @@ class Arena:
         slots = np.sort(np.concatenate(held))
         if not np.array_equal(slots, np.arange(self.capacity)):
             raise RuntimeError(f"arena of {self.capacity} slots does not add up: {self.stats()}")
+        owned: Counter[str] = Counter()
+        for segment in self._segments.values():
+            owned[segment.owner] += segment.length
+        if owned != self._owned or max(owned.values(), default=0) > self._owner_limit:
+            raise RuntimeError(f"owners' slots do not add up: {self.stats()}")
 
     def ready(self, segment_id: str, *, there: bool) -> None:
         """A segment allocated as not ready has its KV now and loses a pin, or is given up."""
@@ -164,16 +172,19 @@ class Arena:
             return None
         return segment
 
-    def _make_room(self, length: int) -> bool:
+    def _make_room(self, owner: str, length: int) -> bool:
+        over = self._owned[owner] + length - self._owner_limit
         missing = length - self._free_count
         victims = []
         for segment_id, segment in self._segments.items():
-            if missing <= 0:
+            if over <= 0 and missing <= 0:
                 break
-            if segment.pins == 0:
+            # While the owner has too much, only their own segments count.
+            if segment.pins == 0 and (over <= 0 or segment.owner == owner):
                 victims.append(segment_id)
                 missing -= segment.length
-        if missing > 0:
+                over -= segment.length if segment.owner == owner else 0
+        if over > 0 or missing > 0:
             return False
         for segment_id in victims:
             self._evict(segment_id)
@@ -186,6 +197,10 @@ class Arena:
         self.evictions += 1
 
     def _release(self, segment_id: str) -> None:
-        slots = self._segments.pop(segment_id).slots
+        segment = self._segments.pop(segment_id)
+        slots = segment.slots
+        self._owned[segment.owner] -= slots.size
+        if not self._owned[segment.owner]:
+            del self._owned[segment.owner]
         self._free[self._free_count : self._free_count + slots.size] = slots
         self._free_count += slots.size

@@ -70,7 +70,10 @@ class InferScaleConnector(KVConnectorBase_V1):
             if self._kv_transfer_config.get_from_extra_config("end_with_parent", False):
                 end_with_parent()
             # A refused engine gets an arena that nothing enters.
-            tiers = Tiers(Arena(max(sizes.device, 1)), Arena(sizes.host) if sizes.host else None)
+            share = float(self._kv_transfer_config.get_from_extra_config("owner_share", 1.0))
+            device, host = (_arena(slots, share) for slots in (max(sizes.device, 1), sizes.host))
+            assert device is not None
+            tiers = Tiers(device, host)
             key = str(self._kv_transfer_config.get_from_extra_config("signing_key", ""))
             self.scheduler = SchedulerSide(
                 tiers, block_size, refusal, key.encode(), self._archive_settings()
@@ -197,3 +200,7 @@ class InferScaleConnector(KVConnectorBase_V1):
         self, request: "Request", block_ids: list[int]
     ) -> tuple[bool, dict[str, Any] | None]:
         return False, self.scheduler.finished(request.request_id)
+
+
+def _arena(slots: int, owner_share: float) -> Arena | None:
+    return Arena(slots, max(1, int(slots * owner_share))) if slots else None

@@ -148,7 +148,7 @@ class Tiers:
         count = 0
         for segment_id in [] if self._host is None else self._host.owned(owner):
             held = self._host.find(owner, segment_id) if self._host is not None else None
-            if held is None or self._device.free < held.length:
+            if held is None or self._device.free(owner) < held.length:
                 continue
             if self._device.find(owner, segment_id) is None:
                 count += self._promote(owner, segment_id)

@@ -23,7 +23,8 @@ class EmbeddedEngine(Engine):
     """One vLLM engine, started and stopped with this object.
 
     model: a local folder or a hub id. arena_bytes: KV kept for facts on the device, and
-    host_bytes in host memory behind it; store_dtype: `auto` or `fp8`. snapshot_folder: where
+    host_bytes in host memory behind it, of which an owner may have `owner_share` (0 to 1);
+    store_dtype: `auto` or `fp8`. snapshot_folder: where
     `snapshot` writes, at most snapshot_bytes in all; None for nowhere. kv_cache_bytes:
     vLLM's paged cache, None to let vLLM size it. Other keyword arguments go to vLLM's
     `AsyncEngineArgs` as they are.
@@ -36,6 +37,7 @@ class EmbeddedEngine(Engine):
         arena_bytes: int,
         host_bytes: int = 0,
         store_dtype: str = "auto",
+        owner_share: float = 1.0,
         snapshot_folder: Path | None = None,
         snapshot_bytes: int = 0,
         kv_cache_bytes: int | None = None,
@@ -54,6 +56,7 @@ class EmbeddedEngine(Engine):
                 "arena_bytes": arena_bytes,
                 "host_bytes": host_bytes,
                 "store_dtype": store_dtype,
+                "owner_share": owner_share,
                 "signing_key": self._signing_key,
                 "snapshot_folder": str(snapshot_folder or ""),
                 "snapshot_bytes": snapshot_bytes,

@@ -73,6 +73,27 @@ def test_a_drop_that_names_a_segment_twice_counts_it_once() -> None:
     arena.check_integrity()
 
 
+def test_an_owner_at_the_limit_makes_room_among_their_own() -> None:
+    arena = Arena(10, owner_limit=4)
+    arena.allocate("ben", "older", 4)
+    for name in ("a", "b"):
+        arena.allocate("anna", name, 2)
+    assert arena.free("anna") == 0
+    assert arena.allocate("anna", "c", 2) is not None
+    assert arena.find("anna", "a") is None
+    assert arena.find("ben", "older") is not None
+    assert arena.allocate("anna", "d", 5) is None
+    assert arena.find("anna", "b") is not None
+
+
+def test_what_is_pinned_counts_towards_the_limit() -> None:
+    arena = Arena(10, owner_limit=4)
+    arena.allocate("anna", "a", 3)
+    arena.pin("a")
+    assert arena.allocate("anna", "b", 2) is None
+    assert arena.allocate("ben", "b", 2) is not None
+
+
 def test_an_arena_without_slots_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one slot"):
         Arena(0)
@@ -81,9 +102,11 @@ def test_an_arena_without_slots_is_refused() -> None:
 class ArenaMachine(RuleBasedStateMachine):
     """Any order of calls keeps every slot in exactly one place and owners apart."""
 
+    limit = 23
+
     def __init__(self) -> None:
         super().__init__()
-        self.arena = Arena(23)
+        self.arena = Arena(23, self.limit)
         self.pins: list[str] = []
         self.owners: dict[str, str] = {}
 
@@ -137,3 +160,13 @@ class ArenaMachine(RuleBasedStateMachine):
 
 TestArenaMachine = ArenaMachine.TestCase
 TestArenaMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+class LimitedMachine(ArenaMachine):
+    """The same where an owner may not hold everything."""
+
+    limit = 11
+
+
+TestLimitedMachine = LimitedMachine.TestCase
+TestLimitedMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
