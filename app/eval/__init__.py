@@ -1,0 +1,1 @@
+"""What memory keeps of the answers: `inferscale eval`."""
