@@ -7,39 +7,41 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+Words = dict[str, list[str]]
+
 
 class KeywordIndex:
-    """BM25 (Robertson and Zaragoza 2009) over one owner's texts.
+    """BM25 (Robertson and Zaragoza 2009) over one owner's texts. Never changes.
 
-    A score depends on all texts, so a change makes the index anew, from words that are kept:
-    a text that was taken out leaves nothing behind.
+    A score depends on all texts, so every change makes another index, from stems that are
+    kept; a text that was taken out leaves nothing in it.
     """
 
-    def __init__(self) -> None:
-        self._stemmer = Stemmer.Stemmer("english")
-        self._words: dict[str, list[str]] = {}
+    def __init__(self, words: Words | None = None) -> None:
+        self._words = words or {}
         self._scorer: bm25s.BM25 | None = None
-
-    def replace(self, ids: Sequence[str], changed: Mapping[str, str]) -> None:
-        """Make `ids`, in this order, what is searched; `changed` has new texts by id."""
-        words = dict(zip(changed, self._split(list(changed.values())), strict=True))
-        self._words = {i: words[i] if i in words else self._words[i] for i in ids}
-        self._scorer = None
         if any(self._words.values()):
             self._scorer = bm25s.BM25()
             self._scorer.index(list(self._words.values()), show_progress=False)
 
+    def replaced(self, ids: Sequence[str], changed: Mapping[str, str]) -> "KeywordIndex":
+        """An index of `ids`, in this order; `changed` has the texts that are new, by id."""
+        new = dict(zip(changed, _stems(list(changed.values())), strict=True))
+        return KeywordIndex({i: new[i] if i in new else self._words[i] for i in ids})
+
     def scores(self, query: str) -> NDArray[np.float32]:
         """How well each text answers `query`, in the order of the ids; 0 without a word of it."""
-        if self._scorer is None:
-            return np.zeros(len(self._words), dtype=np.float32)
-        words = [w for w in self._split([query])[0] if w in self._scorer.vocab_dict]
-        if not words:
-            return np.zeros(len(self._words), dtype=np.float32)
-        return np.asarray(self._scorer.get_scores(words), dtype=np.float32)
+        if self._scorer is not None:
+            known = [stem for stem in _stems([query])[0] if stem in self._scorer.vocab_dict]
+            if known:
+                return np.asarray(self._scorer.get_scores(known), dtype=np.float32)
+        return np.zeros(len(self._words), dtype=np.float32)
 
-    def _split(self, texts: list[str]) -> list[list[str]]:
-        found: list[list[str]] = bm25s.tokenize(
-            texts, stopwords="en", stemmer=self._stemmer, return_ids=False, show_progress=False
-        )
-        return found
+
+def _stems(texts: list[str]) -> list[list[str]]:
+    # A stemmer of its own: they are not safe to use from two threads.
+    stemmer = Stemmer.Stemmer("english")
+    found: list[list[str]] = bm25s.tokenize(
+        texts, stopwords="en", stemmer=stemmer, return_ids=False, show_progress=False
+    )
+    return found

@@ -86,7 +86,8 @@ class Memory:
             missing = [f for f in fresh if f.id not in vectors or not vectors[f.id].cover(f)]
             computed = await embed_facts(self._embedder, missing)
             segments = await asyncio.to_thread(self._encoder.segments, owner, facts)
-            await asyncio.to_thread(held.index.replace, facts, vectors | computed)
+            index = await asyncio.to_thread(held.index.replaced, facts, vectors | computed)
+            held.index = index
             held.facts, held.segments = {fact.id: fact for fact in facts}, segments
             self._encoding.want(owner, segments.values())
         return computed

@@ -1,4 +1,4 @@
-"""Vectors by number: an exact FAISS index."""
+"""Similarity of vectors: an exact FAISS index."""
 
 import faiss
 import numpy as np
@@ -6,41 +6,36 @@ from numpy.typing import NDArray
 
 from memory_engine.embedder import Vector, Vectors
 
-Numbers = NDArray[np.int64]
-
 _NEAREST = 1000
 """How many are told apart. What is farther away counts as the last of them."""
 
-# A search of one vector takes 0.4 ms in 10,000; threads that wait for each other take longer.
+# A search of one vector in 10,000 takes 0.4 ms; threads that wait for each other take longer.
 faiss.omp_set_num_threads(1)
 
 
 class VectorIndex:
-    """Cosine similarity over unit vectors. Removing really removes."""
+    """Cosine similarity to unit vectors, float32 [vectors, dimension]. Never changes."""
 
-    def __init__(self, dimension: int) -> None:
-        self._index = faiss.IndexIDMap2(faiss.IndexFlatIP(dimension))
+    def __init__(self, vectors: Vectors) -> None:
+        self._index = faiss.IndexFlatIP(vectors.shape[1])
+        self._index.add(np.ascontiguousarray(vectors))
 
-    def add(self, numbers: Numbers, vectors: Vectors) -> None:
-        """Index unit vectors, float32 [len(numbers), dimension], under new numbers."""
-        self._index.add_with_ids(np.ascontiguousarray(vectors), numbers)
+    def vectors(self) -> Vectors:
+        """A copy of what is indexed."""
+        found: Vectors = self._index.reconstruct_n(0, self._index.ntotal)
+        return found
 
-    def remove(self, numbers: Numbers) -> None:
-        """Take vectors out."""
-        if len(numbers) > 0:
-            self._index.remove_ids(faiss.IDSelectorBatch(numbers))
+    def similarities(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
+        """Cosine similarity of `vector` to each of `rows`, float32 [rows].
 
-    def similarities(self, vector: Vector, among: Numbers) -> Vector:
-        """The cosine similarity of each of `among` to `vector`: float32 [len(among)].
-
-        `among` are indexed numbers; no other vector is looked at.
+        No other row is looked at, and `rows` may not be empty.
         """
-        count = min(len(among), _NEAREST)
-        only, selector = faiss.SearchParameters(), faiss.IDSelectorBatch(among)
-        only.sel = selector
+        only = None
+        if len(rows) < self._index.ntotal:
+            only, selector = faiss.SearchParameters(), faiss.IDSelectorBatch(rows)
+            only.sel = selector
+        count = min(len(rows), _NEAREST)
         scores, found = self._index.search(vector[None], count, params=only)
-        order = np.argsort(among)
-        places = order[np.searchsorted(among, found[0], sorter=order)]
-        similarities = np.full(len(among), scores[0, -1], dtype=np.float32)
-        similarities[places] = scores[0]
-        return similarities
+        similarities = np.full(self._index.ntotal, scores[0, -1], dtype=np.float32)
+        similarities[found[0]] = scores[0]
+        return similarities[rows]
