@@ -1,11 +1,15 @@
 """Texts by their words: BM25 with stemming."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import bm25s
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
+
+# It turns its own debug messages on, past whatever level the program has.
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 Words = dict[str, list[str]]
 

@@ -39,7 +39,8 @@ class CountingEmbedder(Embedder):
             self.asked.append(text)
             rows.append([1 + text.count(chr(97 + n)) for n in range(self.model.dimension)])
         vectors = np.asarray(rows, dtype=np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
     def close(self) -> None:
         pass

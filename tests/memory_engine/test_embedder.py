@@ -79,9 +79,12 @@ async def test_a_text_that_facts_share_is_embedded_once(
 ) -> None:
     asked: list[str] = []
     encode = embedder._model.encode
-    monkeypatch.setattr(
-        embedder._model, "encode", lambda texts, **o: asked.extend(texts) or encode(texts, **o)
-    )
+
+    def noted(texts: list[str], **options: object) -> object:
+        asked.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(embedder._model, "encode", noted)
     turn = "I ski and I cook."
     facts = [MemoryFact("a", "I ski.", source=turn), MemoryFact("b", "I cook.", source=turn)]
     vectors = await embed_facts(embedder, [*facts, MemoryFact("c", "I sing.")])

@@ -17,7 +17,9 @@ NOWHERE = np.zeros(DIMENSION, dtype=np.float32)
 
 
 def axis(number: int) -> np.ndarray:
-    return np.eye(DIMENSION, dtype=np.float32)[number]
+    unit = np.zeros(DIMENSION, dtype=np.float32)
+    unit[number] = 1
+    return unit
 
 
 def fact(number: int, text: str = "", **more: object) -> MemoryFact:

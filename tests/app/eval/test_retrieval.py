@@ -46,7 +46,7 @@ def test_recall_is_the_share_of_covered_evidence_without_adversarial_questions(
     m = material(load(written(tmp_path))[0])
     sold, own, _works, _colour = (q.id for q in m.questions)
     bike, works, both, _goats = (fact.id for fact in m.facts)
-    nothing = {q.id: [] for q in m.questions}
+    nothing: dict[str, list[str]] = {q.id: [] for q in m.questions}
     report = summary([m], nothing | {sold: [works, both], own: [works, bike]}, (1, 2), seed=0)
     overall = report["overall"]
     assert overall["n"] == 3  # type: ignore[index]
