@@ -38,18 +38,24 @@ class VectorStore:
     async def load(self, owner: str, model: EmbeddingModel) -> dict[str, FactVectors]:
         """The vectors of `owner`'s active facts that `model` made, by fact id."""
         query = (
-            select(FactVectorRow)
+            select(
+                FactVectorRow.fact_id,
+                FactVectorRow.part,
+                FactVectorRow.model,
+                FactVectorRow.dimension,
+                FactVectorRow.vector,
+            )
             .join(FactRow, FactRow.id == FactVectorRow.fact_id)
             .where(FactRow.owner == owner, FactRow.ended_at.is_(None))
         )
         parts: dict[str, dict[str, Vector]] = {}
         others = 0
         async with self._database.read() as session:
-            for row in await session.scalars(query):
-                made_here = (row.model, row.dimension) == (model.id, model.dimension)
-                if made_here and len(row.vector) == row.dimension * FLOAT.itemsize:
-                    vector = np.frombuffer(row.vector, FLOAT).astype(np.float32)
-                    parts.setdefault(str(row.fact_id), {})[row.part] = vector
+            for fact_id, part, made_by, dimension, kept in await session.execute(query):
+                made_here = (made_by, dimension) == (model.id, model.dimension)
+                if made_here and len(kept) == dimension * FLOAT.itemsize:
+                    vector = np.frombuffer(kept, FLOAT).astype(np.float32)
+                    parts.setdefault(str(fact_id), {})[part] = vector
                 else:
                     others += 1
         if others:

@@ -17,7 +17,7 @@ SOURCE = 0.5
 WORDS = 0.4
 TIME = 0.3
 NEIGHBOUR = 0.2
-RECENCY = 0.01
+RECENCY = 0.002
 
 _DAYS_NEAR = 7.0
 """So far from a period, a day still counts 1/e of one within it."""

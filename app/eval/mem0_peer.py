@@ -52,13 +52,19 @@ async def ask_mem0(
 
 
 async def _run(python: Path, task: Path, answer: Path, folder: str) -> None:
+    # One thread for its embedding model, as InferScale's has.
+    given = {
+        "OMP_NUM_THREADS": "1",
+        "MEM0_TELEMETRY": "False",
+        "MEM0_DIR": folder,
+        "HF_HUB_OFFLINE": "1",
+    }
     # -I: this package's folder must not shadow the modules that Mem0 imports.
     command = [str(python), "-I", "-X", "utf8", str(mem0_process.__file__), str(task), str(answer)]
-    offline = {"MEM0_TELEMETRY": "False", "MEM0_DIR": folder, "HF_HUB_OFFLINE": "1"}
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
-            env={**os.environ, **offline},
+            env={**os.environ, **given},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
