@@ -24,6 +24,7 @@ from agent.request import Request
 from agent.shown import Shown
 from agent.state import ReplyState
 from agent.transcript import Transcript
+from agent.vectors import VectorStore
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
@@ -58,7 +59,7 @@ class Agent:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
         self._memory = memory
-        self._holding = Holding(self.facts, memory, preceding_turns)
+        self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
         self._recall_k = recall_k
         self._reply_graph = reply_graph()

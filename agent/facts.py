@@ -16,6 +16,7 @@ from agent.text import same_as
 from agent.transcript import row_id
 from agent.users import lock_user
 from agent.utc import utc_now
+from agent.vectors import drop_vectors
 from memory_engine.errors import NotFoundError
 
 
@@ -74,6 +75,16 @@ class FactStore:
                 turns[str(fact_id)] = (*turns.get(str(fact_id), ()), text)
         return turns
 
+    async def sources(self, owner: str) -> dict[str, str]:
+        """For each active fact that was said in a conversation, the turn that said it."""
+        query = (
+            select(FactRow.id, TurnRow.text)
+            .join(TurnRow, TurnRow.id == FactRow.source_turn_id)
+            .where(FactRow.owner == owner, FactRow.ended_at.is_(None))
+        )
+        async with self._database.read() as session:
+            return {str(fact_id): text for fact_id, text in await session.execute(query)}
+
     async def add(self, owner: str, candidates: Sequence[Candidate]) -> list[Fact]:
         """Add facts by hand; for each the new fact, or the one that said the same already."""
         results = []
@@ -118,6 +129,7 @@ class FactStore:
             if row.forgotten_at is None:
                 now = utc_now()
                 empty_fact(row, now)
+                await drop_vectors(session, [row.id])
                 session.add(FactEventRow(fact_id=row.id, kind="forgotten", at=now))
                 user.facts_version += 1
         await self._database.clear_traces()

@@ -1,11 +1,16 @@
 """Keeping the memory engine's copy of a user's facts equal to SQL's."""
 
 import asyncio
+import logging
 from collections import defaultdict
 
 from agent.facts import FactStore
+from agent.vectors import VectorStore
+from memory_engine.errors import DatabaseError
 from memory_engine.memory import Memory
 from memory_engine.types import MemoryFact
+
+log = logging.getLogger(__name__)
 
 
 class Holding:
@@ -14,8 +19,11 @@ class Holding:
     `preceding_turns` is how many dialogue turns go along with a fact, for `turns:N` windows.
     """
 
-    def __init__(self, facts: FactStore, memory: Memory, preceding_turns: int = 0) -> None:
+    def __init__(
+        self, facts: FactStore, vectors: VectorStore, memory: Memory, preceding_turns: int = 0
+    ) -> None:
         self._facts = facts
+        self._vectors = vectors
         self._memory = memory
         self._preceding_turns = preceding_turns
         self._versions: dict[str, int] = {}
@@ -37,6 +45,23 @@ class Holding:
             turns: dict[str, tuple[str, ...]] = {}
             if self._preceding_turns:
                 turns = await self._facts.preceding_turns(owner, self._preceding_turns)
-            held = [MemoryFact(f.id, f.text, f.when, turns.get(f.id, ())) for f in facts]
-            await self._memory.sync(owner, held)
+            sources = await self._facts.sources(owner)
+            held = [
+                MemoryFact(f.id, f.text, f.when, turns.get(f.id, ()), sources.get(f.id, ""))
+                for f in facts
+            ]
+            await self._hold(owner, held)
             self._versions[owner] = version
+
+    async def _hold(self, owner: str, facts: list[MemoryFact]) -> None:
+        """Hand over `facts`; vectors come from SQL, and those that were not there go to it."""
+        model = self._memory.embedding_model
+        known = {}
+        if facts and not self._memory.holds(owner):
+            known = await self._vectors.load(owner, model)
+        computed = await self._memory.sync(owner, facts, known)
+        try:
+            await self._vectors.save(owner, model, computed)
+        except DatabaseError:
+            # A cache: recall works without it, and the next start computes them again.
+            log.exception("the vectors of %d facts could not be kept", len(computed))

@@ -5,6 +5,7 @@ users            who owns what; `facts_version` counts the changes of their fact
     turns        what was said, exactly; a user's turn also says whether it was remembered
   facts          what is known; an ended fact was superseded or forgotten
     fact_events  what happened to a fact, and when; holds no text
+    fact_vectors a cache: what the embedding model made of a fact and of its source turn
 """
 
 from datetime import date, datetime
@@ -148,3 +149,18 @@ class FactEventRow(Base):
     fact_id: Mapped[int] = mapped_column(ForeignKey("facts.id"), index=True)
     kind: Mapped[str]
     at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class FactVectorRow(Base):
+    """A unit vector of a fact: float32, little-endian. `model` names the weights that made it."""
+
+    __tablename__ = "fact_vectors"
+    __table_args__ = (CheckConstraint("part IN ('text', 'source')", name="part"),)
+
+    fact_id: Mapped[int] = mapped_column(
+        ForeignKey("facts.id", ondelete="CASCADE"), primary_key=True
+    )
+    part: Mapped[str] = mapped_column(primary_key=True)
+    model: Mapped[str]
+    dimension: Mapped[int]
+    vector: Mapped[bytes]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.database import Database
     from agent.extract import Extractor
     from app.service import ChatService
+    from memory_engine.embedder import Embedder
     from memory_engine.memory import Memory
 
 Progress = Callable[[str], None]
@@ -127,6 +128,20 @@ async def _assemble(
         preceding_turns=settings.window_turns,
     )
     return await ChatService(agent, memory, database, engine.conformance).start()
+
+
+@asynccontextmanager
+async def open_embedder(settings: Settings) -> AsyncIterator["Embedder"]:
+    """The embedding model that the settings ask for, without an engine."""
+    from memory_engine.embedder import Embedder
+
+    stay_offline(settings)
+    model = await asyncio.to_thread(choose_embedding_model, settings)
+    embedder = await asyncio.to_thread(Embedder, model)
+    try:
+        yield embedder
+    finally:
+        embedder.close()
 
 
 def build_memory(settings: Settings, engine: Engine, model: str, embedding_model: str) -> "Memory":

@@ -1,52 +1,87 @@
-"""Which facts are near a question: one exact FAISS index for each owner."""
+"""Which facts answer a question: one index for each owner, of vectors, words and times."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import faiss
 import numpy as np
 
-from memory_engine.embedder import Vectors
+from memory_engine.embedder import Vector, Vectors
+from memory_engine.fact_vectors import FactVectors
+from memory_engine.keyword_index import KeywordIndex
+from memory_engine.ranking import relevance
+from memory_engine.types import ANYWHERE, MemoryFact, Period, Recalled, Scope
+from memory_engine.vector_index import VectorIndex
 
 
 class FactIndex:
-    """Cosine similarity over one owner's facts. Removing really removes."""
+    """One owner's facts, none at first. Never changes, so any thread may search it."""
 
-    def __init__(self) -> None:
-        self._index: faiss.IndexIDMap2 | None = None
-        self._numbers: dict[str, int] = {}
-        self._fact_ids: dict[int, str] = {}
-        self._next = 0
+    def __init__(self, dimension: int) -> None:
+        nothing = np.empty((0, dimension), dtype=np.float32)
+        self._texts, self._sources = VectorIndex(nothing), VectorIndex(nothing)
+        self._words = KeywordIndex()
+        self._dimension = dimension
+        self._set_facts([])
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._facts)
 
-    def add(self, fact_ids: Sequence[str], vectors: Vectors) -> None:
-        """Index unit vectors, float32 [len(fact_ids), dimension], under new fact ids."""
-        if not fact_ids:
-            return
-        if self._index is None:
-            self._index = faiss.IndexIDMap2(faiss.IndexFlatIP(vectors.shape[1]))
-        numbers = np.arange(self._next, self._next + len(fact_ids), dtype=np.int64)
-        self._next += len(fact_ids)
-        self._index.add_with_ids(np.ascontiguousarray(vectors), numbers)
-        for fact_id, number in zip(fact_ids, numbers.tolist(), strict=True):
-            assert fact_id not in self._numbers, f"fact {fact_id} is indexed already"
-            self._numbers[fact_id] = number
-            self._fact_ids[number] = fact_id
+    def replaced(
+        self, facts: Sequence[MemoryFact], fresh: Mapping[str, FactVectors]
+    ) -> "FactIndex":
+        """An index of `facts`, in time order, and of nothing else. Blocks.
 
-    def remove(self, fact_ids: Sequence[str]) -> None:
-        """Take facts out; unknown ids are ignored."""
-        numbers = [self._numbers.pop(i) for i in fact_ids if i in self._numbers]
-        for number in numbers:
-            del self._fact_ids[number]
-        if numbers and self._index is not None:
-            self._index.remove_ids(faiss.IDSelectorBatch(np.asarray(numbers, dtype=np.int64)))
+        fresh: the vectors of those that are new here, or whose text or source changed, by id.
+        """
+        made = FactIndex(self._dimension)
+        if facts:
+            places = {fact.id: place for place, fact in enumerate(self._facts)}
+            places |= {fact_id: len(self) + number for number, fact_id in enumerate(fresh)}
+            rows = [places[fact.id] for fact in facts]
+            each = fresh.values()
+            # What was stated by hand is its own source.
+            sources = [v.text if v.source is None else v.source for v in each]
+            made._texts = _chosen(self._texts, [v.text for v in each], rows)
+            made._sources = _chosen(self._sources, sources, rows)
+        changed = {f.id: f"{f.text}\n{f.source}" for f in facts if f.id in fresh}
+        made._words = self._words.replaced([fact.id for fact in facts], changed)
+        made._set_facts(facts)
+        return made
 
-    def search(self, vector: Vectors, k: int) -> list[tuple[str, float]]:
-        """The `k` nearest fact ids and their cosine similarity, best first; vector: [dim]."""
-        k = min(k, len(self._numbers))
-        if self._index is None or k <= 0:
+    def search(
+        self,
+        question: str,
+        vector: Vector,
+        k: int,
+        scope: Scope = ANYWHERE,
+        periods: Sequence[Period] = (),
+    ) -> list[Recalled]:
+        """The `k` most relevant facts that `scope` sees, best first; `vector`: [dimension].
+
+        periods: the times that the question names. Blocks for milliseconds.
+        """
+        hidden = [place for place in self._bound if not scope.sees(self._facts[place])]
+        seen = np.delete(np.arange(len(self._facts)), hidden)
+        if len(seen) == 0 or k <= 0:
             return []
-        scores, numbers = self._index.search(vector[None], k)
-        found = zip(numbers[0].tolist(), scores[0].tolist(), strict=True)
-        return [(self._fact_ids[number], float(score)) for number, score in found]
+        scores = relevance(
+            self._texts.similarities(vector, seen),
+            self._sources.similarities(vector, seen),
+            self._words.scores(question)[seen],
+            self._days[seen],
+            periods,
+        )
+        best = np.sort(np.argpartition(-scores, min(k, len(scores)) - 1)[:k])
+        best = best[np.argsort(-scores[best], kind="stable")]
+        return [Recalled(self._facts[seen[n]], float(scores[n])) for n in best]
+
+    def _set_facts(self, facts: Sequence[MemoryFact]) -> None:
+        self._facts = list(facts)
+        days = [fact.when.toordinal() if fact.when else np.nan for fact in facts]
+        self._days = np.asarray(days, dtype=np.float32)
+        self._bound = [place for place, fact in enumerate(facts) if not ANYWHERE.sees(fact)]
+
+
+def _chosen(index: VectorIndex, more: Sequence[Vector], rows: Sequence[int]) -> VectorIndex:
+    """An index of the vectors at `rows`, counted through those of `index` and then `more`."""
+    pool: Vectors = np.concatenate([index.vectors(), *(vector[None] for vector in more)])
+    return VectorIndex(pool[rows])

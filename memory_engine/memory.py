@@ -1,25 +1,37 @@
 """What an owner's facts are to the engine: vectors to recall and KV to inject."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 
-from memory_engine.embedder import Embedder
+from memory_engine.embedder import Embedder, EmbeddingModel
 from memory_engine.encoding import EncodingQueue
 from memory_engine.engines.base import Engine
+from memory_engine.fact_vectors import FactVectors, embed_facts
 from memory_engine.index import FactIndex
 from memory_engine.layout import Layout, memory_prefix
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import Chunk, MemoryFact, Message, Mode, Plan, Recalled, Sampling
+from memory_engine.types import (
+    ANYWHERE,
+    Chunk,
+    MemoryFact,
+    Message,
+    Mode,
+    Period,
+    Plan,
+    Recalled,
+    Sampling,
+    Scope,
+)
 from memory_engine.windows import Encoder, FactSegment, Window
 
 
 class _Held:
-    """One owner's facts in time order, their vectors and their segments."""
+    """One owner's facts in time order, their index and their segments."""
 
-    def __init__(self) -> None:
+    def __init__(self, dimension: int) -> None:
         self.facts: dict[str, MemoryFact] = {}
-        self.index = FactIndex()
+        self.index = FactIndex(dimension)
         self.segments: dict[str, FactSegment] = {}
         self.lock = asyncio.Lock()
 
@@ -50,31 +62,53 @@ class Memory:
         self._encoding = EncodingQueue(engine, self._encoder)
         self._owners: dict[str, _Held] = {}
 
-    async def sync(self, owner: str, facts: Sequence[MemoryFact]) -> None:
+    @property
+    def embedding_model(self) -> EmbeddingModel:
+        """Whose vectors `sync` takes and returns."""
+        return self._embedder.model
+
+    async def sync(
+        self,
+        owner: str,
+        facts: Sequence[MemoryFact],
+        known: Mapping[str, FactVectors] | None = None,
+    ) -> dict[str, FactVectors]:
         """Make `facts` (all active ones, in time order) what `owner`'s memory holds.
 
-        Returns when recall sees them. Facts whose window changed are encoded in the
-        background; segments that no fact needs any more are dropped.
+        known: vectors of `embedding_model` by fact id, which then need not be computed.
+        Returns those that were computed, when recall sees the facts. Facts whose window
+        changed are encoded in the background; segments that no fact needs are dropped.
         """
-        held = self._owners.setdefault(owner, _Held())
+        held = self._owners.setdefault(owner, _Held(self._embedder.model.dimension))
         async with held.lock:
-            wanted = {fact.id: fact for fact in facts}
             fresh = [f for f in facts if not _same_text(held.facts.get(f.id), f)]
-            vectors = await self._embedder.embed([f.text for f in fresh]) if fresh else None
+            vectors = {f.id: known[f.id] for f in fresh if f.id in known} if known else {}
+            missing = [f for f in fresh if f.id not in vectors or not vectors[f.id].cover(f)]
+            computed = await embed_facts(self._embedder, missing)
             segments = await asyncio.to_thread(self._encoder.segments, owner, facts)
-            held.index.remove([i for i in held.facts if i not in wanted])
-            if vectors is not None:
-                held.index.remove([f.id for f in fresh])
-                held.index.add([f.id for f in fresh], vectors)
-            held.facts, held.segments = wanted, segments
+            index = await asyncio.to_thread(held.index.replaced, facts, vectors | computed)
+            held.index = index
+            held.facts, held.segments = {fact.id: fact for fact in facts}, segments
             self._encoding.want(owner, segments.values())
+        return computed
 
     def holds(self, owner: str) -> bool:
         """Whether `sync` was called for `owner` since the start."""
         return owner in self._owners
 
-    async def recall(self, owner: str, query: str, k: int) -> list[Recalled]:
-        """The `k` facts of `owner` most relevant to `query`, best first. Never another's."""
+    async def recall(
+        self,
+        owner: str,
+        query: str,
+        k: int,
+        scope: Scope = ANYWHERE,
+        periods: Sequence[Period] = (),
+    ) -> list[Recalled]:
+        """The `k` facts of `owner` most relevant to `query`, best first. Never another's.
+
+        scope: where it is asked; facts that belong elsewhere are not looked at. periods: the
+        times that the query names; facts of those times come first.
+        """
         # A reply will be asked for: recalling is what a message begins with.
         self._encoding.message()
         held = self._owners.get(owner)
@@ -82,8 +116,7 @@ class Memory:
             return []
         self._encoding.prefetch(owner)
         vector = (await self._embedder.embed([query]))[0]
-        found = held.index.search(vector, k)
-        return [Recalled(held.facts[fact_id], score) for fact_id, score in found]
+        return await asyncio.to_thread(held.index.search, query, vector, k, scope, periods)
 
     def plan(
         self,
@@ -139,4 +172,4 @@ class Memory:
 
 
 def _same_text(known: MemoryFact | None, fact: MemoryFact) -> bool:
-    return known is not None and known.text == fact.text
+    return known is not None and (known.text, known.source) == (fact.text, fact.source)

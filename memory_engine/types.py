@@ -19,18 +19,47 @@ class MemoryFact:
     """One active fact of one owner.
 
     `turns` are the dialogue turns before the one the fact was said in, oldest first;
-    only the window policy `turns:N` reads them.
+    only the window policy `turns:N` reads them. `source` is the user's turn that said the
+    fact, empty for one stated by hand. A fact that names an agent or a conversation is
+    recalled there only.
     """
 
     id: str
     text: str
     when: date | None = None
     turns: tuple[str, ...] = ()
+    source: str = ""
+    agent: str | None = None
+    conversation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where something is asked: with which agent, in which conversation."""
+
+    agent: str | None = None
+    conversation: str | None = None
+
+    def sees(self, fact: MemoryFact) -> bool:
+        """Whether `fact` may be recalled here."""
+        return fact.agent in (None, self.agent) and fact.conversation in (None, self.conversation)
+
+
+ANYWHERE = Scope()
+"""No agent and no conversation: sees the facts that are recalled everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The days from `start` to `end`, both included."""
+
+    start: date
+    end: date
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A fact with its relevance to a question (cosine similarity, -1 to 1)."""
+    """A fact with its relevance to a question: higher is better, comparable in one recall."""
 
     fact: MemoryFact
     score: float

@@ -1,4 +1,4 @@
-"""`inferscale facts`: see, teach and forget facts. Facts live in SQL: no model is loaded."""
+"""`inferscale facts`: see, teach and forget facts. Facts live in SQL: no LLM is loaded."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -93,6 +93,30 @@ def history(
                 for e in events
             ]
             say(table(f"History of {user}", ["when", "id", "what", "fact", "replaced by"], rows))
+
+    run(work)
+
+
+@facts.command()
+def reindex(user: User, as_json: AsJson = False) -> None:
+    """Embed all facts again, with the embedding model that is set now.
+
+    A change of the model is noticed without this: facts are then embedded at first use.
+    """
+
+    async def work(settings: Settings) -> None:
+        from agent.reindex import reindex
+        from app.compose import open_database, open_embedder
+
+        database = await open_database(settings)
+        try:
+            async with open_embedder(settings) as embedder:
+                count = await reindex(database, embedder, user)
+                model = embedder.model
+        finally:
+            await database.aclose()
+        report = {"facts": count, "model": model.id, "dimension": model.dimension}
+        say_json(report) if as_json else say(f"Embedded {count} facts with model {model.id}.")
 
     run(work)
 

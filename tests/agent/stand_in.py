@@ -1,20 +1,27 @@
 """A memory without models: words instead of vectors, characters instead of tokens."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
+import numpy as np
+
+from memory_engine.embedder import EmbeddingModel
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
+from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
 from memory_engine.types import (
+    ANYWHERE,
     Chunk,
     MemoryFact,
     Message,
     Mode,
+    Period,
     Plan,
     Prompt,
     Recalled,
     Sampling,
+    Scope,
     Span,
 )
 
@@ -41,7 +48,17 @@ class StandInMemory(Memory):
         self.settled: list[str | None] = []
         self.closed = False
 
-    async def sync(self, owner: str, facts: Sequence[MemoryFact]) -> None:
+    @property
+    def embedding_model(self) -> EmbeddingModel:
+        return EmbeddingModel("words", 2)
+
+    async def sync(
+        self,
+        owner: str,
+        facts: Sequence[MemoryFact],
+        known: Mapping[str, FactVectors] | None = None,
+    ) -> dict[str, FactVectors]:
+        before = {fact.id for fact in self.held.get(owner, [])} | (known or {}).keys()
         self.held[owner] = list(facts)
         self.synced.append((owner, tuple(fact.text for fact in facts)))
         wanted = {self._segment(owner, fact.text) for fact in facts}
@@ -53,15 +70,29 @@ class StandInMemory(Memory):
             if span.segment_id in resident:
                 continue
             await self.engine.encode(EncodeJob(owner, tokens(text), (span,)))
+        vector = np.asarray([1, 0], dtype=np.float32)
+        return {
+            fact.id: FactVectors(vector, vector if fact.source else None)
+            for fact in facts
+            if fact.id not in before
+        }
 
     def holds(self, owner: str) -> bool:
         return owner in self.held
 
-    async def recall(self, owner: str, query: str, k: int) -> list[Recalled]:
+    async def recall(
+        self,
+        owner: str,
+        query: str,
+        k: int,
+        scope: Scope = ANYWHERE,
+        periods: Sequence[Period] = (),
+    ) -> list[Recalled]:
         asked = set(query.lower().split())
         scored = [
             Recalled(fact, len(asked & set(fact.text.lower().split())) / 10)
             for fact in self.held.get(owner, [])
+            if scope.sees(fact)
         ]
         return sorted(scored, key=lambda r: -r.score)[:k]
 

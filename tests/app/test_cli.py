@@ -87,6 +87,8 @@ def test_facts_are_added_listed_forgotten_and_their_history_is_kept() -> None:
     assert fact["text"] == "I live in Bonn."
     assert json_of(inferscale("facts", "list", "--user", "ann", "--json")) == added
     assert json_of(inferscale("facts", "list", "--user", "bob", "--json")) == []
+    embedded = json_of(inferscale("facts", "reindex", "--user", "ann", "--json"))
+    assert (embedded["facts"], embedded["dimension"]) == (1, 384)  # type: ignore[index]
     gone = json_of(inferscale("facts", "forget", "--user", "ann", fact["id"], "--json"))
     assert gone == {"forgotten": [fact["id"]]}
     assert json_of(inferscale("facts", "list", "--user", "ann", "--json")) == []

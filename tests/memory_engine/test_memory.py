@@ -11,9 +11,10 @@ import pytest_asyncio
 from memory_engine.embedder import Embedder
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError
+from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import MemoryFact, Mode, Sampling, Usage
+from memory_engine.types import MemoryFact, Mode, Period, Sampling, Scope, Usage
 
 TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
 
@@ -62,6 +63,35 @@ async def test_nobody_recalls_anothers_facts(memory: Memory) -> None:
         "I keep bees."
     ]
     assert await memory.recall("carl", "What is the dog's name?", 9) == []
+
+
+async def test_recall_keeps_to_the_scope_and_prefers_the_time_asked_for(memory: Memory) -> None:
+    runs = ("ten", "six", "two")
+    facts = [
+        MemoryFact(miles, f"I ran {miles} miles.", date(2026, month, 9))
+        for month, miles in enumerate(runs, start=1)
+    ]
+    await memory.sync("anna", [*facts, MemoryFact("s", "I ran in secret.", agent="coach")])
+    february = Period(date(2026, 2, 1), date(2026, 2, 28))
+    found = await memory.recall("anna", "How far did I run?", 9, periods=[february])
+    assert found[0].fact.text == "I ran six miles."
+    assert "s" not in {r.fact.id for r in found}
+    coached = await memory.recall("anna", "What do I do in secret?", 1, Scope("coach"))
+    assert coached[0].fact.id == "s"
+
+
+async def test_vectors_that_are_known_are_not_computed_and_the_others_are_returned(
+    memory: Memory,
+) -> None:
+    facts = person(TEXTS)
+    computed = await memory.sync("anna", facts)
+    assert sorted(computed) == sorted(fact.id for fact in facts)
+    said = MemoryFact("t", "I drink tea.", source="I drink tea all day.")
+    halves = {"t": FactVectors(computed[facts[0].id].text)}
+    assert sorted(await memory.sync("ben", [*facts, said], computed | halves)) == ["t"]
+    assert await memory.sync("ben", facts[1:]) == {}
+    (found,) = await memory.recall("ben", "Where do I live?", 1)
+    assert found.fact.text == "I live in Bern."
 
 
 async def test_settled_facts_are_injected_but_for_the_exact_tail(memory: Memory) -> None:

@@ -54,7 +54,14 @@ def counts(file: Path) -> dict[str, int]:
 def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "new folder" / "100%.db"
     assert migrate(url_of(file)) == head_revision()
-    assert list(counts(file)) == ["conversations", "fact_events", "facts", "turns", "users"]
+    assert list(counts(file)) == [
+        "conversations",
+        "fact_events",
+        "fact_vectors",
+        "facts",
+        "turns",
+        "users",
+    ]
 
 
 def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
@@ -75,6 +82,7 @@ def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) 
     assert counts(file) == {
         "conversations": 1,
         "fact_events": 0,
+        "fact_vectors": 0,
         "facts": 0,
         "turns": 2,
         "users": 1,
@@ -156,7 +164,7 @@ def test_a_migration_that_fails_is_undone_as_a_whole(
     with pytest.raises(error):
         migrate(url_of(file))
     with connected(file) as c:
-        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
+        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0003",)]
         assert c.execute("SELECT * FROM users").fetchall() == [("ann", 0, NOW)]
 
 

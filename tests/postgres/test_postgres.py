@@ -10,6 +10,7 @@ from sqlalchemy import make_url, text
 from agent.database import Database
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
+from agent.vectors import VectorStore
 from memory_engine.errors import (
     DatabaseError,
     DatabaseLockedError,
@@ -67,6 +68,20 @@ async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: st
         events = await parts.service.history("ann")
         assert [e.kind for e in events] == ["added", "added", "superseded", "added", "forgotten"]
         assert all(e.at.utcoffset() is not None for e in events)
+
+
+async def test_vectors_are_kept_and_go_with_their_fact(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        await parts.say("My dog is called Biscuit. I play the cello.")
+        model, store = parts.memory.embedding_model, VectorStore(parts.database)
+        kept = await store.load("ann", model)
+        dog, cello = await parts.service.facts("ann")
+        assert sorted(kept) == sorted([dog.id, cello.id])
+        assert kept[dog.id].source is not None
+        assert kept[dog.id].text.tolist() == [1, 0]
+        await store.save("ann", model, kept)
+        await parts.service.forget_fact("ann", dog.id)
+        assert list(await store.load("ann", model)) == [cello.id]
 
 
 async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:
