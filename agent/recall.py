@@ -16,5 +16,11 @@ async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str,
     recalled = []
     if k > 0:
         await context.holding.ensure(request.owner)
-        recalled = await context.memory.recall(request.owner, request.message, k)
+        recalled = await context.memory.recall(
+            request.owner,
+            request.message,
+            k,
+            agent=request.agent,
+            conversation=request.conversation_id,
+        )
     return {"recalled": recalled, "recall_ms": (perf_counter() - began) * 1000}

@@ -1,6 +1,6 @@
 """Which facts are near a question: one exact FAISS index for each owner."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import faiss
 import numpy as np
@@ -19,6 +19,9 @@ class FactIndex:
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
 
     def add(self, fact_ids: Sequence[str], vectors: Vectors) -> None:
         """Index unit vectors, float32 [len(fact_ids), dimension], under new fact ids."""

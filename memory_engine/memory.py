@@ -1,8 +1,10 @@
 """What an owner's facts are to the engine: vectors to recall and KV to inject."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from memory_engine.embedder import Embedder
 from memory_engine.encoding import EncodingQueue
@@ -49,6 +51,9 @@ class Memory:
         self._layout = Layout(tokenizer, self._encoder, engine.info.max_model_len, tail)
         self._encoding = EncodingQueue(engine, self._encoder)
         self._owners: dict[str, _Held] = {}
+        # Part of the prefix-cache salt of a user's requests; a new one leaves behind what
+        # the cache holds of their earlier prompts.
+        self._salts: dict[str, str] = {}
 
     async def sync(self, owner: str, facts: Sequence[MemoryFact]) -> None:
         """Make `facts` (all active ones, in time order) what `owner`'s memory holds.
@@ -62,7 +67,10 @@ class Memory:
             fresh = [f for f in facts if not _same_text(held.facts.get(f.id), f)]
             vectors = await self._embedder.embed([f.text for f in fresh]) if fresh else None
             segments = await asyncio.to_thread(self._encoder.segments, owner, facts)
-            held.index.remove([i for i in held.facts if i not in wanted])
+            gone = [i for i in held.facts if i not in wanted]
+            if gone:
+                self.forget_prompts(owner)
+            held.index.remove(gone)
             if vectors is not None:
                 held.index.remove([f.id for f in fresh])
                 held.index.add([f.id for f in fresh], vectors)
@@ -73,15 +81,37 @@ class Memory:
         """Whether `sync` was called for `owner` since the start."""
         return owner in self._owners
 
-    async def recall(self, owner: str, query: str, k: int) -> list[Recalled]:
-        """The `k` facts of `owner` most relevant to `query`, best first. Never another's."""
+    async def recall(
+        self,
+        owner: str,
+        query: str,
+        k: int,
+        *,
+        agent: str | None = None,
+        conversation: str | None = None,
+    ) -> list[Recalled]:
+        """The `k` facts of `owner` most relevant to `query`, best first. Never another's.
+
+        Facts that `agent` does not see in `conversation` are left out before any is counted.
+        """
         held = self._owners.get(owner)
         if held is None or k <= 0 or not held.facts:
             return []
         self._encoding.prefetch(owner)
         vector = (await self._embedder.embed([query]))[0]
-        found = held.index.search(vector, k)
-        return [Recalled(held.facts[fact_id], score) for fact_id, score in found]
+        seen = {i for i, fact in held.facts.items() if fact.seen_in(agent, conversation)}
+        found = held.index.search(vector, k + len(held.facts) - len(seen))
+        recalled = [Recalled(held.facts[i], score) for i, score in found if i in seen]
+        return recalled[:k]
+
+    async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
+        """For each text the `count` facts of `owner` nearest to it by cosine, best first."""
+        held = self._owners.get(owner)
+        if held is None or not texts or not held.facts:
+            return [[] for _ in texts]
+        vectors = await self._embedder.embed(texts)
+        found = [held.index.search(vector, count) for vector in vectors]
+        return [[Recalled(held.facts[i], score) for i, score in each] for each in found]
 
     def plan(
         self,
@@ -110,6 +140,8 @@ class Memory:
 
         Segments that turn out not to be resident are encoded again in the background.
         """
+        salt = self._salts.get(plan.prompt.owner, "") + sampling.cache_salt
+        sampling = replace(sampling, cache_salt=salt)
         generating = self._engine.generate(plan.prompt, mode, sampling)
         first_token = self._encoding.reply()
         try:
@@ -128,6 +160,30 @@ class Memory:
         Raises EngineError if that failed.
         """
         await self._encoding.settle(owner)
+
+    def forget_prompts(self, owner: str) -> None:
+        """Make what vLLM's prefix cache holds of the owner's prompts unreachable."""
+        self._salts[owner] = secrets.token_hex(8)
+
+    async def forget(self, owner: str) -> None:
+        """Hold nothing of `owner` any more: no vector, no KV on any tier, no snapshot.
+
+        Raises EngineError if the engine failed at it.
+        """
+        self.forget_prompts(owner)
+        held = self._owners.setdefault(owner, _Held())
+        async with held.lock:
+            held.index, held.facts, held.segments = FactIndex(), {}, {}
+            await self._encoding.forget(owner)
+            self._owners.pop(owner, None)
+
+    def indexed(self, owner: str) -> list[str]:
+        """The ids of the facts whose vectors are held."""
+        return list(self._owners[owner].index) if owner in self._owners else []
+
+    async def astray(self, owner: str) -> list[str]:
+        """The ids of the engine's segments of `owner` that no fact held here needs."""
+        return await self._encoding.astray(owner)
 
     async def aclose(self) -> None:
         """Stop the background work and the engine."""

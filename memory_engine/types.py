@@ -18,13 +18,20 @@ class MemoryFact:
     """One active fact of one owner.
 
     `turns` are the dialogue turns before the one the fact was said in, oldest first;
-    only the window policy `turns:N` reads them.
+    only the window policy `turns:N` reads them. With `agent` or `conversation` it is seen
+    only there.
     """
 
     id: str
     text: str
     when: date | None = None
     turns: tuple[str, ...] = ()
+    agent: str | None = None
+    conversation: str | None = None
+
+    def seen_in(self, agent: str | None, conversation: str | None) -> bool:
+        """Whether `agent` sees the fact in `conversation`; None is one that has no scope."""
+        return self.agent in (None, agent) and self.conversation in (None, conversation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,17 @@
 
 import typer
 
-from app.cli import bench, facts, measure, replies, serving, settings_table, upkeep
+from app.cli import (
+    bench,
+    exchange,
+    facts,
+    forgetting,
+    measure,
+    replies,
+    serving,
+    settings_table,
+    upkeep,
+)
 
 app = typer.Typer(
     name="inferscale",
@@ -17,6 +27,10 @@ app.command()(replies.ask)
 app.command()(replies.compare)
 app.command()(measure.demo)
 app.add_typer(facts.facts, name="facts")
+facts.facts.command()(forgetting.forget)
+facts.facts.command()(forgetting.audit)
+facts.facts.command()(exchange.export)
+facts.facts.command("import")(exchange.import_)
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)

@@ -32,7 +32,10 @@ def fill(file: Path) -> None:
     """One user, one conversation, two turns."""
     with connected(file) as c:
         c.execute("INSERT INTO users VALUES ('ann', 0, ?)", (NOW,))
-        c.execute("INSERT INTO conversations VALUES (1, 'ann', 'Hi', ?)", (NOW,))
+        c.execute(
+            "INSERT INTO conversations (id, owner, title, created_at) VALUES (1, 'ann', 'Hi', ?)",
+            (NOW,),
+        )
         for position, role in enumerate(("user", "assistant")):
             c.execute(
                 "INSERT INTO turns (conversation_id, position, role, status, text,"
@@ -54,7 +57,14 @@ def counts(file: Path) -> dict[str, int]:
 def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "new folder" / "100%.db"
     assert migrate(url_of(file)) == head_revision()
-    assert list(counts(file)) == ["conversations", "fact_events", "facts", "turns", "users"]
+    assert list(counts(file)) == [
+        "conversations",
+        "fact_events",
+        "fact_sources",
+        "facts",
+        "turns",
+        "users",
+    ]
 
 
 def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
@@ -75,10 +85,56 @@ def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) 
     assert counts(file) == {
         "conversations": 1,
         "fact_events": 0,
+        "fact_sources": 0,
         "facts": 0,
         "turns": 2,
         "users": 1,
     }
+
+
+def test_facts_of_the_second_revision_get_validity_and_sources_and_keep_their_rules(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file), "0002")
+    fill(file)
+    later = "2026-02-03 04:05:06"
+    with connected(file) as c:
+        for number, text, turn, ended, by in (
+            (2, "I live in Rome.", 1, None, None),
+            (1, "I live in Bern.", None, later, 2),
+        ):
+            c.execute(
+                "INSERT INTO facts (id, owner, text, same_as, attribute, kind, source_turn_id,"
+                " superseded_by, created_at, ended_at)"
+                " VALUES (?, 'ann', ?, ?, 'home', 'stable', ?, ?, ?, ?)",
+                (number, text, text, turn, by, NOW, ended),
+            )
+        c.execute("INSERT INTO fact_events VALUES (1, 1, 'superseded', ?)", (later,))
+    migrate(url_of(file))
+    with connected(file) as c:
+        validity = "SELECT id, valid_from, valid_to, subject, scope FROM facts ORDER BY id"
+        assert c.execute(validity).fetchall() == [(1, NOW, later, "", ""), (2, NOW, None, "", "")]
+        sources = c.execute("SELECT fact_id, turn_id FROM fact_sources ORDER BY fact_id").fetchall()
+        assert sources == [(1, None), (2, 1)]
+        assert c.execute("SELECT by_fact_id FROM fact_events").fetchall() == [(2,)]
+        for wrong in (
+            "UPDATE facts SET kind = 'mood'",
+            "UPDATE facts SET text = NULL",
+            "UPDATE facts SET ended_at = NULL",
+            "UPDATE fact_events SET kind = 'lost'",
+        ):
+            with pytest.raises(sqlite3.IntegrityError):
+                c.execute(wrong)
+        c.execute("UPDATE facts SET kind = 'transient', scope = 'x' WHERE id = 2")
+        c.execute("UPDATE fact_events SET kind = 'retracted'")
+    command.downgrade(alembic_config(url_of(file)), "0002")
+    with connected(file) as c:
+        rows = c.execute("SELECT kind, ended_at IS NULL FROM facts ORDER BY id").fetchall()
+        assert rows == [("stable", 0), ("stable", 0)]
+        assert c.execute("SELECT kind FROM fact_events").fetchall() == [("superseded",)]
+        with pytest.raises(sqlite3.IntegrityError):
+            c.execute("UPDATE facts SET text = NULL")
 
 
 def test_everything_can_be_taken_down(tmp_path: Path) -> None:
@@ -152,11 +208,12 @@ def test_a_migration_that_fails_is_undone_as_a_whole(
     file = tmp_path / "a.db"
     migrate(url_of(file))
     fill(file)
+    before = head_revision()
     monkeypatch.setattr("agent.revision.MIGRATIONS", extra_revision(tmp_path / "m", body))
     with pytest.raises(error):
         migrate(url_of(file))
     with connected(file) as c:
-        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
+        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [(before,)]
         assert c.execute("SELECT * FROM users").fetchall() == [("ann", 0, NOW)]
 
 
