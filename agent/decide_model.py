@@ -11,14 +11,17 @@ from agent.candidate import Operation
 from agent.decide import Question
 from agent.prompts import DECISION
 from agent.text import one_line
+from memory_engine.errors import MessageTooLongError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
 # An answer is some 30 tokens a statement; twice that is never reached by a right one.
 TOKENS_A_STATEMENT = 60
+SHOWN_CHARACTERS = 200  # of a fact or a statement, so that all of them fit one prompt
 # The second try is not greedy: a greedy one would fail in the same way.
 TEMPERATURES = (0.0, 0.5)
 NONE = "none"
+EMPTY = '{"decisions": []}'
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +79,11 @@ class ModelDecider:
         return {}
 
     async def _ask(self, owner: str, prompt: str, sampling: Sampling) -> str:
-        plan = self._memory.plan(owner, (), (), prompt, sampling.max_tokens)
+        try:
+            plan = self._memory.plan(owner, (), (), prompt, sampling.max_tokens)
+        except MessageTooLongError:
+            log.warning("a decision was not asked for: it does not fit the model's context")
+            return EMPTY
         text = ""
         async with aclosing(self._memory.stream(plan, Mode.TEXT, sampling)) as chunks:
             async for chunk in chunks:
@@ -100,7 +107,8 @@ def _believed(
 
 
 def _listed(texts: Mapping[str, str]) -> str:
-    return "\n".join(f"{label}: {one_line(text)}" for label, text in texts.items())
+    shown = {label: one_line(text)[:SHOWN_CHARACTERS] for label, text in texts.items()}
+    return "\n".join(f"{label}: {text}" for label, text in shown.items())
 
 
 def _schema(statements: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:

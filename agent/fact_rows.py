@@ -44,7 +44,8 @@ async def insert_fact(
         row.valid_from = min([row.valid_from, *(old.valid_from for old in ended)], key=_known)
     for old in ended:
         old.ended_at, old.valid_to = now, max(said.at, _known(old.valid_from))
-    await session.flush()
+    if ended:
+        await session.flush()
     session.add(row)
     await session.flush()
     for old in ended:
@@ -53,7 +54,6 @@ async def insert_fact(
         session.add(FactEventRow(fact_id=old.id, kind=kind, at=now, by_fact_id=row.id))
     session.add(FactEventRow(fact_id=row.id, kind="added", at=now))
     session.add(FactSourceRow(fact_id=row.id, turn_id=said.turn_id))
-    await session.flush()
     return row
 
 

@@ -1,13 +1,14 @@
 """Forgetting in SQL: a fact, a conversation, everything of a user."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
 from agent.fact_rows import empty_facts
-from agent.lookup import find_conversation, find_fact
+from agent.lookup import find_conversation
 from agent.tables import (
     ConversationRow,
     FactEventRow,
@@ -17,7 +18,6 @@ from agent.tables import (
     UserRow,
 )
 from agent.users import lock_user
-from memory_engine.errors import NotFoundError
 
 
 class Forgetting:
@@ -35,18 +35,13 @@ class Forgetting:
 
         Returns the reasons for those that could not be, by id; the others are forgotten.
         """
-        failed: dict[str, str] = {}
         async with self._database.write() as session:
             user = await lock_user(session, owner)
-            for fact_id in fact_ids:
-                try:
-                    row = await find_fact(session, owner, fact_id)
-                except NotFoundError as error:
-                    failed[fact_id] = str(error)
-                else:
-                    await _empty(session, user, await _versions(session, row))
+            rows = {str(row.id): row for row in await session.scalars(_facts_of(owner))}
+            named = [rows[fact_id] for fact_id in fact_ids if fact_id in rows]
+            await _empty(session, user, await _versions(session, rows.values(), named))
         await self._database.clear_traces()
-        return failed
+        return {i: f"There is no fact {i[:80]!r}." for i in fact_ids if i not in rows}
 
     async def conversation(self, owner: str, conversation_id: str) -> int:
         """Delete a conversation, its turns, and the facts that nobody said anywhere else.
@@ -103,27 +98,31 @@ async def _empty(session: AsyncSession, user: UserRow, rows: Sequence[FactRow]) 
     return count
 
 
-async def _versions(session: AsyncSession, row: FactRow) -> list[FactRow]:
-    """The fact, what it updated, and ended facts of its scope with the same text."""
-    if row.forgotten_at is not None:
-        return []
-    found, looked_at = {row.id: row}, [row]
+def _facts_of(owner: str) -> Select[tuple[FactRow]]:
+    return select(FactRow).where(FactRow.owner == owner)
+
+
+async def _versions(
+    session: AsyncSession, rows: Iterable[FactRow], named: Sequence[FactRow]
+) -> list[FactRow]:
+    """The named of a user's rows, what they updated, and ended ones with their text and scope."""
+    by_id = {row.id: row for row in rows}
+    ended: defaultdict[tuple[str, str | None], set[int]] = defaultdict(set)
+    updated: defaultdict[int | None, set[int]] = defaultdict(set)
+    for row in by_id.values():
+        if row.ended_at is not None and row.forgotten_at is None:
+            ended[row.scope, row.same_as].add(row.id)
+    events = select(FactEventRow).where(FactEventRow.kind == "updated")
+    events = events.join(FactRow, FactRow.id == FactEventRow.fact_id)
+    for event in await session.scalars(events.where(FactRow.owner.in_({r.owner for r in named}))):
+        updated[event.by_fact_id].add(event.fact_id)
+    found: dict[int, FactRow] = {}
+    looked_at = [row.id for row in named]
     while looked_at:
-        version = looked_at.pop()
-        updated = select(FactEventRow.fact_id).where(
-            FactEventRow.kind == "updated", FactEventRow.by_fact_id == version.id
-        )
-        again = (FactRow.same_as == version.same_as) & FactRow.ended_at.is_not(None)
-        query = select(FactRow).where(
-            FactRow.owner == row.owner,
-            FactRow.scope == row.scope,
-            FactRow.forgotten_at.is_(None),
-            FactRow.id.in_(updated) | again,
-            FactRow.id.not_in(found),
-        )
-        for each in await session.scalars(query):
-            found[each.id] = each
-            looked_at.append(each)
+        row = by_id[looked_at.pop()]
+        if row.id not in found:
+            found[row.id] = row
+            looked_at += updated[row.id] | ended[row.scope, row.same_as]
     return list(found.values())
 
 

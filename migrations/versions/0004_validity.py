@@ -20,14 +20,8 @@ EVENT_KINDS_NOW = (
     "kind IN ('added', 'updated', 'superseded', 'retracted', 'expired', 'undone', "
     "'restored', 'forgotten')"
 )
-# SQLite rebuilds a table to change a constraint, and does not read the others back.
-FACT_CHECKS = {
-    "ck_facts_same_as": "(forgotten_at IS NULL) = (same_as IS NOT NULL)",
-    "ck_facts_text": "(forgotten_at IS NULL) = (text IS NOT NULL)",
-    "ck_facts_attribute": "forgotten_at IS NULL OR attribute IS NULL",
-    "ck_facts_forgotten": "forgotten_at IS NULL OR ended_at IS NOT NULL",
-    "ck_facts_superseded": "superseded_by IS NULL OR ended_at IS NOT NULL",
-}
+# SQLite rebuilds a table to change a constraint; ids must still never be used twice.
+REBUILT = {"sqlite_autoincrement": True}
 
 
 def upgrade() -> None:
@@ -36,7 +30,7 @@ def upgrade() -> None:
         sa.Column("memory", sa.Boolean(), server_default=sa.true(), nullable=False),
     )
     _drop_indexes()
-    with op.batch_alter_table("facts", table_args=_checks(FACT_KINDS)) as batch:
+    with op.batch_alter_table("facts", table_kwargs=REBUILT) as batch:
         for column in _fact_columns():
             batch.add_column(column)
         batch.create_foreign_key(
@@ -71,23 +65,21 @@ def downgrade() -> None:
     )
     op.drop_index(op.f("ix_fact_sources_turn_id"), table_name="fact_sources")
     op.drop_table("fact_sources")
-    kinds = sa.CheckConstraint(EVENT_KINDS_NOW, name=op.f("ck_fact_events_kind"))
-    with op.batch_alter_table("fact_events", table_args=(kinds,)) as batch:
+    with op.batch_alter_table("fact_events", table_kwargs=REBUILT) as batch:
         batch.drop_constraint(op.f("ck_fact_events_kind"), type_="check")
         batch.create_check_constraint(op.f("ck_fact_events_kind"), EVENT_KINDS)
         batch.drop_constraint(op.f("fk_fact_events_by_fact_id_facts"), type_="foreignkey")
         batch.drop_column("by_fact_id")
     _drop_indexes()
     op.drop_index(op.f("ix_facts_conversation_id"), table_name="facts")
-    with op.batch_alter_table("facts", table_args=_checks(FACT_KINDS_NOW)) as batch:
+    with op.batch_alter_table("facts", table_kwargs=REBUILT) as batch:
         batch.drop_constraint(op.f("ck_facts_kind"), type_="check")
         batch.create_check_constraint(op.f("ck_facts_kind"), FACT_KINDS)
         batch.drop_constraint(op.f("fk_facts_conversation_id_conversations"), type_="foreignkey")
         for column in _fact_columns():
             batch.drop_column(column.name)
     _create_indexes(["same_as"], ["attribute"])
-    with op.batch_alter_table("conversations") as batch:
-        batch.drop_column("memory")
+    op.drop_column("conversations", "memory")
 
 
 def _fact_columns() -> list[sa.Column[object]]:
@@ -99,11 +91,6 @@ def _fact_columns() -> list[sa.Column[object]]:
         sa.Column("valid_from", sa.DateTime(timezone=True), nullable=True),
         sa.Column("valid_to", sa.DateTime(timezone=True), nullable=True),
     ]
-
-
-def _checks(kinds: str) -> tuple[sa.CheckConstraint, ...]:
-    checks = {"ck_facts_kind": kinds} | FACT_CHECKS
-    return tuple(sa.CheckConstraint(sql, name=op.f(name)) for name, sql in checks.items())
 
 
 def _drop_indexes() -> None:
@@ -124,8 +111,7 @@ def _create_indexes(text: list[str], attribute: list[str]) -> None:
 
 
 def _widen_events() -> None:
-    kinds = sa.CheckConstraint(EVENT_KINDS, name=op.f("ck_fact_events_kind"))
-    with op.batch_alter_table("fact_events", table_args=(kinds,)) as batch:
+    with op.batch_alter_table("fact_events", table_kwargs=REBUILT) as batch:
         batch.add_column(sa.Column("by_fact_id", sa.Integer(), nullable=True))
         batch.create_foreign_key(
             op.f("fk_fact_events_by_fact_id_facts"), "facts", ["by_fact_id"], ["id"]

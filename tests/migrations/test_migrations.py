@@ -150,6 +150,14 @@ def test_the_tables_are_those_of_the_code(tmp_path: Path) -> None:
     command.check(alembic_config(url_of(file)))
 
 
+def test_ids_are_never_used_twice(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    with connected(file) as c:
+        tables = c.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE '%id INTEGER%'")
+        assert [name for name, sql in tables if "AUTOINCREMENT" not in sql] == []
+
+
 def test_there_is_one_head() -> None:
     script = ScriptDirectory.from_config(alembic_config(""))
     assert len(script.get_heads()) == 1

@@ -8,6 +8,7 @@ from alembic import command
 from sqlalchemy import make_url, text
 
 from agent.database import Database
+from agent.facts import FactStore
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from memory_engine.errors import (
@@ -40,16 +41,35 @@ async def test_up_down_up_and_the_tables_are_those_of_the_code(postgres_url: str
     await database.aclose()
 
 
-async def test_rows_of_the_first_revision_survive_the_way_up(postgres_url: str) -> None:
-    await asyncio.to_thread(migrate, postgres_url, "0001")
+async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url: str) -> None:
+    await asyncio.to_thread(migrate, postgres_url, "0002")
+    with connect(postgres_url) as c:
+        c.execute("INSERT INTO users VALUES ('ann', 0, now())")
+        c.execute("INSERT INTO conversations (owner, created_at) VALUES ('ann', now())")
+        c.execute(
+            "INSERT INTO turns (conversation_id, position, role, status, text, remember,"
+            " remember_attempts, created_at)"
+            " VALUES (1, 0, 'user', 'complete', 'I have a cat.', 'pending', 0, now())"
+        )
+        c.execute(
+            "INSERT INTO facts (owner, text, same_as, kind, source_turn_id, created_at)"
+            " VALUES ('ann', 'I ski.', 'x', 'stable', 1, now())"
+        )
     database = Database(postgres_url)
-    transcript = Transcript(database)
-    turn = await transcript.add_message("ann", None, "I have a cat.", remember=True)
-    with pytest.raises(DatabaseRevisionError, match=r"at revision 0001.*inferscale migrate"):
+    with pytest.raises(DatabaseRevisionError, match=r"at revision 0002.*inferscale migrate"):
         await check_revision(database)
     await asyncio.to_thread(migrate, postgres_url)
-    assert (await transcript.unremembered())[0] == turn
+    (turn,) = await Transcript(database).unremembered()
+    (fact,) = await FactStore(database).active("ann")
+    assert (turn.text, fact.text, fact.valid_from) == ("I have a cat.", "I ski.", fact.created_at)
+    with connect(postgres_url) as c:
+        assert c.execute("SELECT fact_id, turn_id FROM fact_sources").fetchall() == [(1, 1)]
+        c.execute("UPDATE facts SET kind = 'transient'")
     await database.aclose()
+    await asyncio.to_thread(command.downgrade, alembic_config(postgres_url), "0002")
+    with connect(postgres_url) as c:
+        rows = c.execute("SELECT kind, ended_at IS NOT NULL FROM facts").fetchall()
+        assert rows == [("stable", True)]
 
 
 async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
