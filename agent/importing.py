@@ -124,6 +124,8 @@ class _Importer:
         return (await self._session.scalars(query)).first()
 
     async def _rivals(self, row: FactRow) -> list[FactRow]:
+        if row.attribute is None:
+            return []
         query = select(FactRow).where(
             FactRow.owner == self._owner,
             FactRow.scope == row.scope,

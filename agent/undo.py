@@ -70,12 +70,11 @@ async def _replaced(session: AsyncSession, row: FactRow) -> Sequence[FactRow]:
 
 
 async def _restore(session: AsyncSession, row: FactRow) -> None:
+    rival_to = FactRow.same_as == row.same_as
+    if row.attribute is not None:
+        rival_to |= (FactRow.attribute == row.attribute) & (FactRow.subject == row.subject)
     rivals = select(FactRow).where(
-        FactRow.owner == row.owner,
-        FactRow.scope == row.scope,
-        FactRow.ended_at.is_(None),
-        (FactRow.same_as == row.same_as)
-        | ((FactRow.attribute == row.attribute) & (FactRow.subject == row.subject)),
+        FactRow.owner == row.owner, FactRow.scope == row.scope, FactRow.ended_at.is_(None), rival_to
     )
     rival = (await session.scalars(rivals)).first()
     if rival is not None:
