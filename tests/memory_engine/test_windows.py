@@ -129,3 +129,19 @@ def test_a_fact_lost_alone_is_encoded_behind_the_same_context(tokenizer: ChatTok
     segment = encoder.segments("anna", person(12))["f10"]
     (job,) = encoder.jobs("anna", [segment])
     assert job.token_ids == [1, 2, *segment.context, *segment.token_ids]
+
+
+def test_a_window_holds_facts_of_its_own_scope_only(tokenizer: ChatTokenizer) -> None:
+    encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
+    open_ = person(30)
+    secret = [MemoryFact(f"s{i}", f"I hide {i} coins.", conversation="7") for i in range(30)]
+    mixed = [fact for pair in zip(open_, secret, strict=True) for fact in pair]
+    segments = encoder.segments("anna", mixed)
+    assert list(segments) == [fact.id for fact in mixed]
+    alone = encoder.segments("anna", open_) | encoder.segments("anna", secret)
+    assert {i: s.segment_id for i, s in segments.items()} == {
+        i: s.segment_id for i, s in alone.items()
+    }
+    for job in encoder.jobs("anna", segments.values()):
+        ids = {i for i, s in segments.items() if s.segment_id in {p.segment_id for p in job.spans}}
+        assert len({i[0] for i in ids}) == 1
