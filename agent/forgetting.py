@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
@@ -37,7 +37,8 @@ class Forgetting:
         """
         async with self._database.write() as session:
             user = await lock_user(session, owner)
-            rows = {str(row.id): row for row in await session.scalars(_facts_of(owner))}
+            facts = select(FactRow).where(FactRow.owner == owner)
+            rows = {str(row.id): row for row in await session.scalars(facts)}
             named = [rows[fact_id] for fact_id in fact_ids if fact_id in rows]
             await _empty(session, user, await _versions(session, rows.values(), named))
         await self._database.clear_traces()
@@ -96,10 +97,6 @@ async def _empty(session: AsyncSession, user: UserRow, rows: Sequence[FactRow]) 
     count = empty_facts(session, rows)
     user.facts_version += bool(count)
     return count
-
-
-def _facts_of(owner: str) -> Select[tuple[FactRow]]:
-    return select(FactRow).where(FactRow.owner == owner)
 
 
 async def _versions(

@@ -63,5 +63,11 @@ class Holding:
 
 
 def _held(fact: Fact, turns: tuple[str, ...]) -> MemoryFact:
-    scope = fact.scope
-    return MemoryFact(fact.id, fact.text, fact.when, turns, scope.agent, scope.conversation_id)
+    return MemoryFact(
+        id=fact.id,
+        text=fact.text,
+        when=fact.when,
+        turns=turns,
+        agent=fact.scope.agent,
+        conversation=fact.scope.conversation_id,
+    )

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 
 from agent.context import ReplyContext
 from agent.state import ReplyState
+from memory_engine.types import Scope
 
 
 async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
@@ -16,11 +17,6 @@ async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str,
     recalled = []
     if k > 0:
         await context.holding.ensure(request.owner)
-        recalled = await context.memory.recall(
-            request.owner,
-            request.message,
-            k,
-            agent=request.agent,
-            conversation=request.conversation_id,
-        )
+        scope = Scope(request.agent, request.conversation_id)
+        recalled = await context.memory.recall(request.owner, request.message, k, scope)
     return {"recalled": recalled, "recall_ms": (perf_counter() - began) * 1000}

@@ -12,7 +12,17 @@ from memory_engine.engines.base import Engine
 from memory_engine.index import FactIndex
 from memory_engine.layout import Layout, memory_prefix
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import Chunk, MemoryFact, Message, Mode, Plan, Recalled, Sampling
+from memory_engine.types import (
+    ANYWHERE,
+    Chunk,
+    MemoryFact,
+    Message,
+    Mode,
+    Plan,
+    Recalled,
+    Sampling,
+    Scope,
+)
 from memory_engine.windows import Encoder, FactSegment, Window
 
 
@@ -86,20 +96,18 @@ class Memory:
         owner: str,
         query: str,
         k: int,
-        *,
-        agent: str | None = None,
-        conversation: str | None = None,
+        scope: Scope = ANYWHERE,
     ) -> list[Recalled]:
         """The `k` facts of `owner` most relevant to `query`, best first. Never another's.
 
-        Facts that `agent` does not see in `conversation` are left out before any is counted.
+        scope: where it is asked; facts that belong elsewhere are not looked at.
         """
         held = self._owners.get(owner)
         if held is None or k <= 0 or not held.facts:
             return []
         self._encoding.prefetch(owner)
         vector = (await self._embedder.embed([query]))[0]
-        seen = {i for i, fact in held.facts.items() if fact.seen_in(agent, conversation)}
+        seen = {i for i, fact in held.facts.items() if scope.sees(fact)}
         found = held.index.search(vector, k + len(held.facts) - len(seen))
         recalled = [Recalled(held.facts[i], score) for i, score in found if i in seen]
         return recalled[:k]

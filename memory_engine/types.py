@@ -18,8 +18,8 @@ class MemoryFact:
     """One active fact of one owner.
 
     `turns` are the dialogue turns before the one the fact was said in, oldest first;
-    only the window policy `turns:N` reads them. With `agent` or `conversation` it is seen
-    only there.
+    only the window policy `turns:N` reads them. A fact that names an agent or a conversation
+    is recalled there only.
     """
 
     id: str
@@ -29,9 +29,21 @@ class MemoryFact:
     agent: str | None = None
     conversation: str | None = None
 
-    def seen_in(self, agent: str | None, conversation: str | None) -> bool:
-        """Whether `agent` sees the fact in `conversation`; None is one that has no scope."""
-        return self.agent in (None, agent) and self.conversation in (None, conversation)
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where something is asked: with which agent, in which conversation."""
+
+    agent: str | None = None
+    conversation: str | None = None
+
+    def sees(self, fact: MemoryFact) -> bool:
+        """Whether `fact` may be recalled here."""
+        return fact.agent in (None, self.agent) and fact.conversation in (None, self.conversation)
+
+
+ANYWHERE = Scope()
+"""No agent and no conversation: sees the facts that are recalled everywhere."""
 
 
 @dataclass(frozen=True, slots=True)

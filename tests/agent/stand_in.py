@@ -7,6 +7,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
 from memory_engine.memory import Memory
 from memory_engine.types import (
+    ANYWHERE,
     Chunk,
     MemoryFact,
     Message,
@@ -15,6 +16,7 @@ from memory_engine.types import (
     Prompt,
     Recalled,
     Sampling,
+    Scope,
     Span,
 )
 
@@ -70,11 +72,9 @@ class StandInMemory(Memory):
         owner: str,
         query: str,
         k: int,
-        *,
-        agent: str | None = None,
-        conversation: str | None = None,
+        scope: Scope = ANYWHERE,
     ) -> list[Recalled]:
-        seen = [fact for fact in self.held.get(owner, []) if fact.seen_in(agent, conversation)]
+        seen = [fact for fact in self.held.get(owner, []) if scope.sees(fact)]
         return _by_words(seen, query)[:k]
 
     async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:

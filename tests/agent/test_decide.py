@@ -110,7 +110,7 @@ class Scripted(StandInMemory):
         self.prompts.append(rest[2])
         return Plan(Prompt(owner, []))
 
-    async def stream(self, plan: Plan, mode: Mode, sampling: Sampling) -> Any:  # type: ignore[override]
+    async def stream(self, plan: Plan, mode: Mode, sampling: Sampling) -> Any:
         self.samplings.append(sampling)
         yield Chunk(self.answers.pop(0))
 

@@ -14,7 +14,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import MemoryFact, Mode, Prompt, Sampling, Span, Usage
+from memory_engine.types import MemoryFact, Mode, Prompt, Sampling, Scope, Span, Usage
 
 TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
 
@@ -243,7 +243,8 @@ async def test_a_scope_is_a_hard_filter_before_the_ranking(memory: Memory) -> No
     await memory.sync("anna", [*coach, here, *person(["I live in Bern."])])
 
     async def seen(**where: str) -> list[str]:
-        return [r.fact.id for r in await memory.recall("anna", "Where do I ski?", 2, **where)]
+        found = await memory.recall("anna", "Where do I ski?", 2, Scope(**where))
+        return [recalled.fact.id for recalled in found]
 
     assert await seen() == ["id I live in Bern."]
     assert await seen(conversation="7") == ["here", "id I live in Bern."]
