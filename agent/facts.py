@@ -4,7 +4,7 @@ What takes them away is in `forgetting`, what brings them back in `undo`.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -21,6 +21,8 @@ from agent.records import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
 from agent.tables import FactEventRow, FactRow, FactSourceRow, TurnRow, UserRow
 from agent.users import lock_user
 from agent.utc import utc_now
+
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def holds(now: datetime) -> ColumnElement[bool]:
@@ -99,9 +101,9 @@ class FactStore:
             facts = await self._active(session, owner)
             known = Known(fact for fact in facts if fact.scope == scope)
             for candidate in candidates:
-                said = Said(utc_now(), None, scope)
-                (change,) = reconcile(known, [candidate], said.at)
-                fact = await self._apply(session, user, change, said)
+                # What is stated by hand counts, whatever another clock dated what is known.
+                (change,) = reconcile(known, [candidate], LAST)
+                fact = await self._apply(session, user, change, Said(utc_now(), None, scope))
                 for fact_id in change.targets:
                     known.remove(fact_id)
                 known.add(fact)

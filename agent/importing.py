@@ -35,6 +35,8 @@ async def import_facts(database: Database, owner: str, document: str) -> Importe
     """
     found = read_document(document)
     for fact in found.facts:
+        if not one_line(storable(fact.text)):
+            raise UserError(f"Fact {fact.id} is empty. Take it out of the file.")
         if holds_secret(fact.text):
             raise UserError(
                 f"Fact {fact.id} looks like a password, key or card number: those are not "

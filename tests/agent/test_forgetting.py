@@ -10,6 +10,8 @@ from agent.candidate import Candidate
 from agent.extract_rules import RuleExtractor
 from agent.forgetting import Forgetting
 from agent.records import Scope, UserTurn
+from agent.remember_graph import remember_graph
+from agent.reply_graph import reply_graph
 from agent.tables import Base, FactRow, FactSourceRow, TurnRow
 from agent.text import same_as
 from memory_engine.errors import NotFoundError, UserError
@@ -229,6 +231,11 @@ async def test_forgetting_and_learning_at_once_in_two_services_lose_nothing(
     assert sorted(known) == sorted(
         [f"I own car {n}." for n in range(8)] + [f"I own bike {n}." for n in range(4)]
     )
+
+
+def test_no_graph_keeps_checkpoints_of_what_was_said() -> None:
+    assert not remember_graph().checkpointer
+    assert not reply_graph().checkpointer
 
 
 async def test_an_unknown_user_has_nothing_to_forget(tmp_path: Path) -> None:

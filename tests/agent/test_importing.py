@@ -118,6 +118,17 @@ async def test_of_two_values_the_one_said_last_holds(tmp_path: Path) -> None:
             assert [e.text for e in ended] == ["I live in Bern."]
 
 
+async def test_what_is_stated_by_hand_counts_although_another_clock_was_ahead(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.say("I live in Bern.")
+        ahead = (await exported(parts)).replace('"created_at":"2', '"created_at":"3')
+        await parts.service.import_facts("bob", ahead)
+        await parts.service.add_fact("bob", "I live in Rome.")
+        assert await parts.known("bob") == ["I live in Rome."]
+
+
 async def test_a_fact_of_a_conversation_that_is_not_here_does_not_come_to_be_seen_everywhere(
     tmp_path: Path,
 ) -> None:
@@ -141,6 +152,7 @@ async def test_a_fact_of_a_conversation_that_is_not_here_does_not_come_to_be_see
             "facts.0.text",
         ),
         ({"facts": [{"id": "1", "text": "x", "created_at": "2026-01-01T00:00:00"}]}, "created_at"),
+        ({"facts": [{"id": "1", "text": " \n", "created_at": "2026-01-01T00:00:00Z"}]}, "empty"),
         (
             {"facts": [{"id": "1", "text": "my pin is 1", "created_at": "2026-01-01T00:00:00Z"}]},
             "password",

@@ -7,8 +7,10 @@ import pytest
 from alembic import command
 from sqlalchemy import make_url, text
 
+from agent.audit import audit_rows
 from agent.database import Database
 from agent.facts import FactStore
+from agent.records import Scope
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from memory_engine.errors import (
@@ -87,6 +89,27 @@ async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: st
         events = await parts.service.history("ann")
         assert [e.kind for e in events] == ["added", "added", "superseded", "added", "forgotten"]
         assert all(e.at.utcoffset() is not None for e in events)
+
+
+async def test_facts_are_undone_scoped_exchanged_and_forgotten(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        odd = "o'brien \"; DROP TABLE facts; -- 100% \U0001f468\u200d\U0001f469"
+        conversation = (await parts.say("I live in Bern. I ski.", odd)).conversation_id
+        assert conversation is not None
+        await parts.say("I moved to Zurich.", odd)
+        await parts.service.add_fact(odd, "I ski here.", Scope("coach", conversation))
+        await parts.service.undo(odd, "1")
+        document = (await parts.service.export_facts(odd)).model_dump_json()
+        assert (await parts.service.import_facts("ann", document)).added == 3
+        assert (await parts.service.import_facts("ann", document)).known == 3
+        known = await parts.known()
+        assert sorted(known) == ["I live in Bern.", "I ski."]
+        assert await parts.service.forget_conversation(odd, conversation) == 3
+        assert await parts.known(odd) == []
+        assert [f.ok for f in await audit_rows(parts.database, odd)] == [True] * 3
+        assert await parts.service.forget_everything(odd) == 1
+        assert await parts.service.history(odd) == []
+        assert await parts.known() == known
 
 
 async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:
