@@ -3,6 +3,7 @@
 What takes them away is in `forgetting`, what brings them back in `undo`.
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -99,10 +100,10 @@ class FactStore:
                 await find_conversation(session, owner, scope.conversation_id)
             await end_expired(session, [owner])
             facts = await self._active(session, owner)
-            known = Known(fact for fact in facts if fact.scope == scope)
+            known = await asyncio.to_thread(Known, [f for f in facts if f.scope == scope])
             for candidate in candidates:
                 # What is stated by hand counts, whatever another clock dated what is known.
-                (change,) = reconcile(known, [candidate], LAST)
+                (change,) = await asyncio.to_thread(reconcile, known, [candidate], LAST)
                 fact = await self._apply(session, user, change, Said(utc_now(), None, scope))
                 for fact_id in change.targets:
                     known.remove(fact_id)

@@ -33,30 +33,37 @@ def forget(
         raise typer.BadParameter("Name facts by their ids, or give --conversation, or --all.")
 
     async def work(settings: Settings) -> None:
-        from agent.forgetting import Forgetting
         from app.forgotten import remove_snapshot
 
-        failed: dict[str, str] = {}
-        async with facts_database(settings) as database:
-            forgetting = Forgetting(database)
-            if everything:
-                gone = {"facts": await forgetting.everything(user)}
-            elif conversation is not None:
-                gone = {"facts": await forgetting.conversation(user, conversation)}
-            else:
-                failed = await forgetting.facts(user, fact_ids or [])
-                gone = {"facts": len(set(fact_ids or [])) - len(failed)}
+        ids = list(dict.fromkeys(fact_ids or []))
+        count, failed = await _forget(settings, user, ids, conversation)
         await asyncio.to_thread(remove_snapshot, settings, user)
-        forgotten = [fact_id for fact_id in fact_ids or [] if fact_id not in failed]
-        say_json(gone | {"forgotten": forgotten}) if as_json else say(
-            f"Forgot {counted(gone['facts'], 'fact')}."
-        )
+        if as_json:
+            say_json({"facts": count, "forgotten": [i for i in ids if i not in failed]})
+        else:
+            say(f"Forgot {counted(count, 'fact')}.")
         for reason in failed.values():
             note(reason)
         if failed:
             raise typer.Exit(USER_ERROR)
 
     run(work)
+
+
+async def _forget(
+    settings: Settings, user: str, fact_ids: list[str], conversation: str | None
+) -> tuple[int, dict[str, str]]:
+    """Forget these facts, the conversation, or else everything; how many, and what failed."""
+    from agent.forgetting import Forgetting
+
+    async with facts_database(settings) as database:
+        forgetting = Forgetting(database)
+        if conversation is not None:
+            return await forgetting.conversation(user, conversation), {}
+        if not fact_ids:
+            return await forgetting.everything(user), {}
+        failed = await forgetting.facts(user, fact_ids)
+        return len(fact_ids) - len(failed), failed
 
 
 def audit(

@@ -4,12 +4,15 @@ import asyncio
 import json
 import os
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from agent.audit import Finding
 from app.cli import app
 from app.settings import PREFIX, Settings, load_settings
 from memory_engine.connector import snapshots
@@ -137,6 +140,24 @@ def test_kv_on_disk_that_is_older_than_the_last_forgetting_is_found(data: Path) 
     facts("forget", "--all")
     file.touch()
     assert "of a user who has no facts" in facts("audit", "--no-engine").stdout
+
+
+def test_an_audit_looks_at_index_and_kv_of_a_service_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Service:
+        async def audit(self, user: str) -> list[Finding]:
+            return [Finding("KV", f"1 segment of {user}", ok=False)]
+
+    @asynccontextmanager
+    async def running(settings: Settings) -> AsyncIterator[Service]:
+        yield Service()
+
+    monkeypatch.setattr("app.forgotten.running_service", running)
+    teach("I ski.")
+    result = facts("audit", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert not found["ok"]
+    assert found["findings"][-1] == {"place": "KV", "found": "1 segment of ann", "ok": False}
 
 
 def test_facts_go_out_to_a_file_and_into_another_user_once(tmp_path: Path) -> None:
