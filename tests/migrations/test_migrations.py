@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from agent.revision import alembic_config, head_revision, migrate
 from memory_engine.errors import DatabaseError
 
-NOW = "2026-01-02 03:04:05"
+NOW, LATER = "2026-01-02 03:04:05", "2026-02-03 04:05:06"
 
 
 @contextmanager
@@ -42,6 +42,19 @@ def fill(file: Path) -> None:
                 " remember_attempts, created_at) VALUES (1, ?, ?, 'complete', 'Hi', 0, ?)",
                 (position, role, NOW),
             )
+
+
+def fill_facts(file: Path) -> None:
+    """As revision 0002 has them: one fact by hand, superseded by one of the first turn."""
+    insert = (
+        "INSERT INTO facts (id, owner, text, same_as, attribute, kind, source_turn_id,"
+        " superseded_by, created_at, ended_at)"
+        " VALUES (?, 'ann', ?, ?, 'home', 'stable', ?, ?, ?, ?)"
+    )
+    with connected(file) as c:
+        c.execute(insert, (2, "I live in Rome.", "r", 1, None, NOW, None))
+        c.execute(insert, (1, "I live in Bern.", "b", None, 2, NOW, LATER))
+        c.execute("INSERT INTO fact_events VALUES (1, 1, 'superseded', ?)", (LATER,))
 
 
 def counts(file: Path) -> dict[str, int]:
@@ -98,23 +111,11 @@ def test_facts_of_the_second_revision_get_validity_and_sources_and_keep_their_ru
     file = tmp_path / "a.db"
     migrate(url_of(file), "0002")
     fill(file)
-    later = "2026-02-03 04:05:06"
-    with connected(file) as c:
-        for number, text, turn, ended, by in (
-            (2, "I live in Rome.", 1, None, None),
-            (1, "I live in Bern.", None, later, 2),
-        ):
-            c.execute(
-                "INSERT INTO facts (id, owner, text, same_as, attribute, kind, source_turn_id,"
-                " superseded_by, created_at, ended_at)"
-                " VALUES (?, 'ann', ?, ?, 'home', 'stable', ?, ?, ?, ?)",
-                (number, text, text, turn, by, NOW, ended),
-            )
-        c.execute("INSERT INTO fact_events VALUES (1, 1, 'superseded', ?)", (later,))
+    fill_facts(file)
     migrate(url_of(file))
     with connected(file) as c:
         validity = "SELECT id, valid_from, valid_to, subject, scope FROM facts ORDER BY id"
-        assert c.execute(validity).fetchall() == [(1, NOW, later, "", ""), (2, NOW, None, "", "")]
+        assert c.execute(validity).fetchall() == [(1, NOW, LATER, "", ""), (2, NOW, None, "", "")]
         sources = c.execute("SELECT fact_id, turn_id FROM fact_sources ORDER BY fact_id").fetchall()
         assert sources == [(1, None), (2, 1)]
         assert c.execute("SELECT by_fact_id FROM fact_events").fetchall() == [(2,)]
