@@ -4,17 +4,20 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import cast
 
-from agent.candidate import Candidate
 from agent.context import RememberContext, ReplyContext
 from agent.database import Database
+from agent.decide import Decider, decided
 from agent.events import ReplyEvent
 from agent.extract import Extractor
 from agent.facts import FactStore
 from agent.holding import Holding
-from agent.records import Fact, UserTurn
+from agent.knowledge import Knowledge
+from agent.records import UserTurn
 from agent.remember import Remembering
 from agent.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
 from agent.remember_graph import remember_graph
@@ -24,6 +27,7 @@ from agent.request import Request
 from agent.shown import Shown
 from agent.state import ReplyState
 from agent.transcript import Transcript
+from agent.upkeep import Upkeep
 from agent.vectors import VectorStore
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
@@ -42,8 +46,8 @@ log = logging.getLogger(__name__)
 class Agent:
     """Runs the two graphs over one memory and one database.
 
-    `transcript` and `facts` are for reading and listing; changes of facts go through the
-    agent, because the memory has to follow. Call `start` once before the first reply.
+    `transcript` and `facts` are for reading and listing; changes of facts go through
+    `knowledge`, because the memory has to follow. Call `start` once before the first reply.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Agent:
         database: Database,
         extractor: Extractor,
         *,
+        decider: Decider | None = None,
         sampling: Sampling | None = None,
         recall_k: int = 50,
         preceding_turns: int = 0,
@@ -64,7 +69,10 @@ class Agent:
         self._recall_k = recall_k
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
-        self._remember_context = RememberContext(extractor, self.facts, self._holding)
+        self.knowledge = Knowledge(database, self.facts, memory, self._holding)
+        self._upkeep = Upkeep(database, self._holding)
+        decide = partial(decided, near=self._near, decider=decider) if decider else None
+        self._remember_context = RememberContext(extractor, self.facts, self._holding, decide)
         self._remembering = Remembering(self.transcript, self._remember)
         self._warming: asyncio.Task[None] | None = None
 
@@ -75,6 +83,7 @@ class Agent:
         their first reply finds them encoded. Calling it again does nothing.
         """
         await self._remembering.start()
+        self._upkeep.start()
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="warming")
 
@@ -84,6 +93,7 @@ class Agent:
         Closing the iterator aborts the engine's request and keeps what was shown.
         """
         started = perf_counter()
+        request = await self._with_memory_as_set(request)
         await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
@@ -105,18 +115,6 @@ class Agent:
             # Also when the caller was cancelled: what was shown is kept.
             await asyncio.shield(self._finish(shown, request.remember))
 
-    async def add(self, owner: str, candidates: Sequence[Candidate]) -> list[Fact]:
-        """Add facts that the user states by hand; recall sees them on return."""
-        added = await self.facts.add(owner, candidates)
-        await self._holding.ensure(owner)
-        return added
-
-    async def forget(self, owner: str, fact_id: str) -> None:
-        """Forget a fact; returns when SQL, index and KV are rid of it."""
-        await self.facts.forget(owner, fact_id)
-        await self._holding.refresh(owner)
-        await self._memory.settle(owner)
-
     async def settle(self, owner: str | None = None) -> None:
         """Wait until remembering and encoding (of `owner`, or of all) are done.
 
@@ -133,6 +131,7 @@ class Agent:
             self._warming.cancel()
             await asyncio.wait([self._warming])
         await self._remembering.aclose()
+        await self._upkeep.aclose()
 
     async def _run(
         self, request: Request, context: ReplyContext, shown: Shown
@@ -152,6 +151,19 @@ class Agent:
                 mode, event = part
                 shown.see(mode, event)
                 yield mode, event
+
+    async def _with_memory_as_set(self, request: Request) -> Request:
+        conversation = request.conversation_id
+        if conversation is None or await self.transcript.has_memory(request.owner, conversation):
+            return request
+        return replace(request, k=0, remember=False)
+
+    async def _near(
+        self, owner: str, texts: Sequence[str], count: int
+    ) -> list[list[tuple[str, float]]]:
+        await self._holding.ensure(owner)
+        found = await self._memory.nearest(owner, texts, count)
+        return [[(near.fact.id, near.score) for near in each] for each in found]
 
     async def _finish(self, shown: Shown, remember: bool) -> None:
         if shown.turn is None:

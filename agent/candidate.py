@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
 from agent.records import FactKind
+
+# `add` a new fact; `update` one that is told in more detail; `supersede` one with its new
+# value; `retract` one that is said not to hold; `repeat` what is known: nothing changes.
+Operation = Literal["add", "update", "supersede", "retract", "repeat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +17,8 @@ class Candidate:
 
     `quote` is verbatim from the turn, `text` what would be remembered. `attribute` names
     what has one value at a time, `value` is that value. With `denied` the statement says
-    that `value` is not (or no longer) the attribute's value.
+    that `value` is not (or no longer) the attribute's value. `subject` is whom it is about,
+    empty for the user.
     """
 
     quote: str
@@ -23,6 +29,7 @@ class Candidate:
     kind: FactKind = "stable"
     time_expression: str | None = None
     when: date | None = None
+    subject: str = ""
 
     def dated(self, when: date | None, expression: str | None) -> "Candidate":
         """The same statement with its date and the words that gave it."""
@@ -31,7 +38,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A fact to add, and the ids of the active facts whose place it takes."""
+    """What a statement does to the active facts whose ids are in `targets`.
+
+    They end and it takes their place, but for `repeat`, which adds nothing and is one more
+    source of its target.
+    """
 
     candidate: Candidate
-    ends: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    operation: Operation = "add"

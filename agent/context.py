@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agent.decide import Decide
 from agent.extract import Extractor
 from agent.facts import FactStore
 from agent.holding import Holding
@@ -24,8 +25,9 @@ class ReplyContext:
 
 @dataclass(frozen=True, slots=True)
 class RememberContext:
-    """Services that turn what was said into facts."""
+    """Services that turn what was said into facts. Without `decide` only rules decide."""
 
     extractor: Extractor
     facts: FactStore
     holding: Holding
+    decide: Decide | None = None

@@ -1,23 +1,34 @@
-"""The facts in SQL: added, superseded, forgotten; never overwritten."""
+"""The facts in SQL: added and superseded, never overwritten.
 
+What takes them away is in `forgetting`, what brings them back in `undo`.
+"""
+
+import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from agent.candidate import Candidate, Change
 from agent.database import Database
-from agent.fact_rows import empty_fact, event_of, fact_of, insert_fact
+from agent.expiry import end_expired
+from agent.fact_rows import Said, add_source, event_of, expiry, fact_of, insert_fact
+from agent.known import Known
+from agent.lookup import find_conversation, find_fact
 from agent.reconcile import reconcile
-from agent.records import Fact, FactEvent, UserTurn
-from agent.tables import FactEventRow, FactRow, TurnRow, UserRow
-from agent.text import same_as
-from agent.transcript import row_id
+from agent.records import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
+from agent.tables import FactEventRow, FactRow, FactSourceRow, TurnRow, UserRow
 from agent.users import lock_user
 from agent.utc import utc_now
-from agent.vectors import drop_vectors
-from memory_engine.errors import NotFoundError
+
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def holds(now: datetime) -> ColumnElement[bool]:
+    """That a fact row holds at `now`."""
+    return FactRow.ended_at.is_(None) & or_(FactRow.valid_to.is_(None), FactRow.valid_to > now)
 
 
 class FactStore:
@@ -50,7 +61,7 @@ class FactStore:
         """The users who have facts, those with the newest first, at most `count`."""
         query = (
             select(FactRow.owner)
-            .where(FactRow.ended_at.is_(None))
+            .where(holds(utc_now()))
             .group_by(FactRow.owner)
             .order_by(func.max(FactRow.id).desc())
             .limit(count)
@@ -66,7 +77,7 @@ class FactStore:
             .join(said, said.id == FactRow.source_turn_id)
             .join(before, before.conversation_id == said.conversation_id)
             .where(before.position < said.position, before.position >= said.position - count)
-            .where(FactRow.owner == owner, FactRow.ended_at.is_(None))
+            .where(FactRow.owner == owner, holds(utc_now()))
             .order_by(FactRow.id, before.position)
         )
         turns: dict[str, tuple[str, ...]] = {}
@@ -80,59 +91,63 @@ class FactStore:
         query = (
             select(FactRow.id, TurnRow.text)
             .join(TurnRow, TurnRow.id == FactRow.source_turn_id)
-            .where(FactRow.owner == owner, FactRow.ended_at.is_(None))
+            .where(FactRow.owner == owner, holds(utc_now()))
         )
         async with self._database.read() as session:
             return {str(fact_id): text for fact_id, text in await session.execute(query)}
 
-    async def add(self, owner: str, candidates: Sequence[Candidate]) -> list[Fact]:
-        """Add facts by hand; for each the new fact, or the one that said the same already."""
+    async def add(
+        self, owner: str, candidates: Sequence[Candidate], scope: Scope = EVERYWHERE
+    ) -> list[Fact]:
+        """Add facts by hand; for each the new fact, or the one that said the same already.
+
+        Raises NotFoundError for a scope in a conversation that is not the user's.
+        """
         results = []
         async with self._database.write() as session:
             user = await lock_user(session, owner)
-            known = {same_as(fact.text): fact for fact in await self._active(session, owner)}
+            if scope.conversation_id is not None:
+                await find_conversation(session, owner, scope.conversation_id)
+            await end_expired(session, [owner])
+            facts = await self._active(session, owner)
+            known = await asyncio.to_thread(Known, [f for f in facts if f.scope == scope])
             for candidate in candidates:
-                key = same_as(candidate.text)
-                if key not in known:
-                    rivals = [f for f in known.values() if f.attribute is not None]
-                    (change,) = reconcile(rivals, [candidate], utc_now())
-                    known = {k: f for k, f in known.items() if f.id not in change.ends}
-                    known[key] = await self._apply(session, user, change, None)
-                results.append(known[key])
+                # What is stated by hand counts, whatever another clock dated what is known.
+                (change,) = await asyncio.to_thread(reconcile, known, [candidate], LAST)
+                fact = await self._apply(session, user, change, Said(utc_now(), None, scope))
+                for fact_id in change.targets:
+                    known.remove(fact_id)
+                known.add(fact)
+                results.append(fact)
         return results
 
     async def save(self, turn: UserTurn, changes: Sequence[Change], version: int) -> bool:
         """Apply what a turn taught and mark it remembered, in one transaction.
 
-        False, and nothing is done, when the user's facts are no longer at `version`.
-        A turn that was remembered before, or taught what was forgotten since, changes nothing.
+        False, and nothing is done, when the user's facts are no longer at `version`. A turn
+        that was remembered or forgotten before, or taught what was forgotten since, changes
+        nothing.
         """
         async with self._database.write() as session:
+            if await session.get(TurnRow, turn.id) is None:
+                return True
             user = await lock_user(session, turn.owner)
-            row = await session.get_one(TurnRow, turn.id)
+            row = await session.get(TurnRow, turn.id, populate_existing=True)
+            if row is None:
+                # Deleted while this waited for the lock, and the user with it, perhaps.
+                await session.rollback()
+                return True
             if row.remember == "done":
                 return True
             if user.facts_version != version:
                 return False
-            taught = exists().where(FactRow.source_turn_id == turn.id)
+            taught = exists().where(FactSourceRow.turn_id == turn.id)
             if not await session.scalar(select(taught)):
+                await end_expired(session, [turn.owner])
                 for change in changes:
-                    await self._apply(session, user, change, turn)
+                    await self._apply(session, user, change, Said(turn.said_at, turn.id))
             row.remember, row.remembered_at, row.remember_error = "done", utc_now(), None
         return True
-
-    async def forget(self, owner: str, fact_id: str) -> None:
-        """Remove what a fact says, wherever it is kept; the events stay, without text."""
-        async with self._database.write() as session:
-            user = await lock_user(session, owner)
-            row = await self._find(session, owner, fact_id)
-            if row.forgotten_at is None:
-                now = utc_now()
-                empty_fact(row, now)
-                await drop_vectors(session, [row.id])
-                session.add(FactEventRow(fact_id=row.id, kind="forgotten", at=now))
-                user.facts_version += 1
-        await self._database.clear_traces()
 
     async def history(self, owner: str, fact_id: str | None = None) -> list[FactEvent]:
         """What happened to one fact or to all facts of `owner`, oldest first."""
@@ -144,17 +159,24 @@ class FactStore:
         )
         async with self._database.read() as session:
             if fact_id is not None:
-                row = await self._find(session, owner, fact_id)
+                row = await find_fact(session, owner, fact_id)
                 query = query.where(FactRow.id == row.id)
             return [event_of(event, fact) for event, fact in await session.execute(query)]
 
     async def _apply(
-        self, session: AsyncSession, user: UserRow, change: Change, turn: UserTurn | None
+        self, session: AsyncSession, user: UserRow, change: Change, said: Said
     ) -> Fact:
-        ended = [await session.get_one(FactRow, int(fact_id)) for fact_id in change.ends]
-        turn_id, said_at = (turn.id, turn.said_at) if turn else (None, utc_now())
-        row = await insert_fact(session, user.name, change.candidate, ended, turn_id, said_at)
-        user.facts_version += 1
+        targets = [await session.get_one(FactRow, int(fact_id)) for fact_id in change.targets]
+        if change.operation != "repeat":
+            row = await insert_fact(session, user.name, change, targets, said)
+            user.facts_version += 1
+            return fact_of(row)
+        (row,) = targets
+        await add_source(session, row.id, said.turn_id)
+        lasts = expiry(change.candidate.kind, change.candidate.when, said.at)
+        if row.valid_to is not None and lasts is not None and lasts > row.valid_to:
+            row.valid_to = lasts
+            user.facts_version += 1
         return fact_of(row)
 
     async def _version(self, session: AsyncSession, owner: str) -> int:
@@ -164,13 +186,7 @@ class FactStore:
     async def _active(self, session: AsyncSession, owner: str) -> list[Fact]:
         query = (
             select(FactRow)
-            .where(FactRow.owner == owner, FactRow.ended_at.is_(None))
+            .where(FactRow.owner == owner, holds(utc_now()))
             .order_by(FactRow.created_at, FactRow.id)
         )
         return [fact_of(row) for row in await session.scalars(query)]
-
-    async def _find(self, session: AsyncSession, owner: str, fact_id: str) -> FactRow:
-        found = await session.get(FactRow, row_id(fact_id, "fact"))
-        if found is None or found.owner != owner:
-            raise NotFoundError(f"There is no fact {fact_id!r}.")
-        return found

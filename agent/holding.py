@@ -3,8 +3,11 @@
 import asyncio
 import logging
 from collections import defaultdict
+from datetime import datetime
 
 from agent.facts import FactStore
+from agent.records import Fact
+from agent.utc import utc_now
 from agent.vectors import VectorStore
 from memory_engine.errors import DatabaseError
 from memory_engine.memory import Memory
@@ -14,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Holding:
-    """Which version of each user's facts the memory engine holds.
+    """Which version of each user's facts the memory engine holds, and until when it is right.
 
     `preceding_turns` is how many dialogue turns go along with a fact, for `turns:N` windows.
     """
@@ -27,12 +30,20 @@ class Holding:
         self._memory = memory
         self._preceding_turns = preceding_turns
         self._versions: dict[str, int] = {}
+        self._expiries: dict[str, datetime] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
+    @property
+    def owners(self) -> list[str]:
+        """The users whose facts are held."""
+        return list(self._versions)
+
     async def ensure(self, owner: str) -> None:
-        """Bring the memory up to date if it never held `owner` or SQL has changed since."""
+        """Bring the memory up to date if it never held `owner`, SQL has changed since, or a
+        fact has expired."""
         version = await self._facts.version(owner)
-        if not self._memory.holds(owner) or self._versions.get(owner) != version:
+        expired = owner in self._expiries and self._expiries[owner] <= utc_now()
+        if expired or not self._memory.holds(owner) or self._versions.get(owner) != version:
             await self.refresh(owner)
 
     async def refresh(self, owner: str) -> None:
@@ -46,12 +57,19 @@ class Holding:
             if self._preceding_turns:
                 turns = await self._facts.preceding_turns(owner, self._preceding_turns)
             sources = await self._facts.sources(owner)
-            held = [
-                MemoryFact(f.id, f.text, f.when, turns.get(f.id, ()), sources.get(f.id, ""))
-                for f in facts
-            ]
+            held = [_held(f, turns.get(f.id, ()), sources.get(f.id, "")) for f in facts]
             await self._hold(owner, held)
             self._versions[owner] = version
+            self._expiries.pop(owner, None)
+            if ends := [fact.valid_to for fact in facts if fact.valid_to is not None]:
+                self._expiries[owner] = min(ends)
+
+    async def forget(self, owner: str) -> None:
+        """Let the memory forget everything of `owner`, who is gone from SQL."""
+        async with self._locks[owner]:
+            await self._memory.forget(owner)
+            self._versions.pop(owner, None)
+            self._expiries.pop(owner, None)
 
     async def _hold(self, owner: str, facts: list[MemoryFact]) -> None:
         """Hand over `facts`; vectors come from SQL, and those that were not there go to it."""
@@ -65,3 +83,15 @@ class Holding:
         except DatabaseError:
             # A cache: recall works without it, and the next start computes them again.
             log.exception("the vectors of %d facts could not be kept", len(computed))
+
+
+def _held(fact: Fact, turns: tuple[str, ...], source: str) -> MemoryFact:
+    return MemoryFact(
+        id=fact.id,
+        text=fact.text,
+        when=fact.when,
+        turns=turns,
+        source=source,
+        agent=fact.scope.agent,
+        conversation=fact.scope.conversation_id,
+    )

@@ -4,48 +4,55 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agent.candidate import Candidate, Change
+from agent.known import Known, statement
 from agent.records import Fact
-from agent.text import same_as
 from agent.words import content_words
 
 
 def reconcile(
-    known: Sequence[Fact], candidates: Sequence[Candidate], said_at: datetime
+    known: Known | Sequence[Fact], candidates: Sequence[Candidate], said_at: datetime
 ) -> list[Change]:
     """The changes that make `candidates`, said at `said_at`, known.
 
-    A statement that is known already, or was made twice, changes nothing. A new value of
-    an attribute ends the fact with the old one; of two values in one message the last
-    counts. A denial ends the fact that states the denied value, and no other. A turn that
-    is remembered late does not replace what was said after it.
+    A statement that is known already repeats; made twice in one message, it counts once. A
+    new value of an attribute supersedes the old one; of two values in one message the last
+    counts. A denial retracts the fact that states the denied value, and no other; a value
+    stated again supersedes its denial. A turn that is remembered late does not replace what
+    was said after it.
     """
-    seen = {same_as(fact.text) for fact in known}
-    fresh: list[Candidate] = []
-    for candidate in candidates:
-        if same_as(candidate.text) in seen:
-            continue
-        seen.add(same_as(candidate.text))
-        fresh.append(candidate)
-    last = {c.attribute: c for c in fresh if c.attribute and not c.denied}
-    newer = {fact.attribute for fact in known if fact.created_at > said_at}
-    kept = [
-        c
-        for c in fresh
-        if not c.attribute or (c.attribute not in newer and (c.denied or last[c.attribute] is c))
-    ]
-    ended: set[str] = set()
-    changes = []
-    for candidate in kept:
-        ends = tuple(f.id for f in known if f.id not in ended and _replaces(candidate, f))
-        ended.update(ends)
-        changes.append(Change(candidate, ends))
+    known = known if isinstance(known, Known) else Known(known)
+    changes: list[Change] = []
+    targeted: set[str] = set()
+    for candidate in _kept(candidates):
+        change = _change(known, candidate, said_at, targeted)
+        if change is not None:
+            targeted.update(change.targets)
+            changes.append(change)
     return changes
 
 
-def _replaces(candidate: Candidate, fact: Fact) -> bool:
-    if candidate.attribute is None or candidate.attribute != fact.attribute:
-        return False
+def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without repetitions, and of each attribute's values only the last."""
+    once = {statement(c.text): c for c in reversed(candidates)}
+    fresh = list(reversed(once.values()))
+    last = {(c.subject, c.attribute): c for c in fresh if c.attribute and not c.denied}
+    return [c for c in fresh if not c.attribute or c.denied or last[c.subject, c.attribute] is c]
+
+
+def _change(
+    known: Known, candidate: Candidate, said_at: datetime, targeted: set[str]
+) -> Change | None:
+    same, rival = known.same(candidate), known.rival(candidate)
+    if same is not None:
+        return Change(candidate, (same.id,), "repeat")
+    if rival is not None and rival.created_at > said_at:
+        return None
+    denials = [fact.id for fact in known.denials(candidate) if fact.id not in targeted]
+    if rival is None or rival.id in targeted:
+        return Change(candidate, tuple(denials), "supersede" if denials else "add")
     if not candidate.denied:
-        return True
+        return Change(candidate, (rival.id, *denials), "supersede")
     denied = content_words(candidate.value)
-    return bool(denied) and denied <= content_words(fact.text)
+    if denied and denied <= content_words(rival.text):
+        return Change(candidate, (rival.id,), "retract")
+    return Change(candidate)

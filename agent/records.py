@@ -1,20 +1,28 @@
 """What the agent hands out: plain, frozen, without SQL."""
 
+import json
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
 TurnStatus = Literal["complete", "stopped", "failed"]
-FactKind = Literal["stable", "event", "plan"]
+FactKind = Literal["stable", "event", "plan", "transient"]
+EventKind = Literal[
+    "added", "updated", "superseded", "retracted", "expired", "undone", "restored", "forgotten"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation of one user; the title comes from its first message."""
+    """A conversation of one user; the title comes from its first message.
+
+    Without `memory` nothing is recalled in it, and nothing it says is remembered.
+    """
 
     id: str
     title: str
     created_at: datetime
+    memory: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +37,29 @@ class UserTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a fact is seen: with one agent, in one conversation, or, with None, in all."""
+
+    agent: str | None = None
+    conversation_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Equal for equal scopes and no others; empty for everywhere."""
+        return "" if self == EVERYWHERE else json.dumps([self.agent, self.conversation_id])
+
+
+EVERYWHERE = Scope()
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """Something known about a user, in the user's own words.
 
     `when` is the date of an event or, without one, the date on which it was said.
     `attribute` names what has one value at a time, such as `home`; otherwise it is None.
+    `subject` is whom it is about, empty for the user. It holds from `valid_from` until
+    `valid_to`, UTC instants; None is no end.
     """
 
     id: str
@@ -42,17 +68,24 @@ class Fact:
     created_at: datetime
     kind: FactKind = "stable"
     attribute: str | None = None
+    subject: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    scope: Scope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class FactEvent:
     """What happened to a fact. `text` is None once the fact is forgotten.
 
-    `superseded_by` is the id of the fact that took its place.
+    `superseded_by` is the id of the fact that took its place. `valid_from` and `valid_to`
+    are the fact's, as they are known now.
     """
 
     fact_id: str
-    kind: Literal["added", "superseded", "forgotten"]
+    kind: EventKind
     at: datetime
     text: str | None
     superseded_by: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None

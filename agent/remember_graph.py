@@ -1,4 +1,4 @@
-"""remember: extract -> ground -> reconcile -> save -> hold.
+"""remember: extract -> ground -> reconcile -> decide -> save -> hold.
 
 `save` goes back to `reconcile` when the user's facts changed in between.
 """
@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 from agent.context import RememberContext
 from agent.ground import ground
 from agent.reconcile import reconcile
+from agent.records import EVERYWHERE
 from agent.state import RememberState
 
 RECURSION_LIMIT = 25
@@ -31,8 +32,17 @@ async def _ground(state: RememberState) -> dict[str, Any]:
 
 async def _reconcile(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:
     turn = state["turn"]
-    version, known = await runtime.context.facts.snapshot(turn.owner)
-    return {"version": version, "changes": reconcile(known, state["candidates"], turn.said_at)}
+    version, facts = await runtime.context.facts.snapshot(turn.owner)
+    known = [fact for fact in facts if fact.scope == EVERYWHERE]
+    changes = await asyncio.to_thread(reconcile, known, state["candidates"], turn.said_at)
+    return {"version": version, "known": known, "changes": changes}
+
+
+async def _decide(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:
+    decide = runtime.context.decide
+    if decide is None:
+        return {}
+    return {"changes": await decide(state["turn"].owner, state["changes"], state["known"])}
 
 
 async def _save(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:
@@ -56,12 +66,14 @@ def remember_graph() -> RememberGraph:
     builder.add_node("extract", _extract)
     builder.add_node("ground", _ground)
     builder.add_node("reconcile", _reconcile)
+    builder.add_node("decide", _decide)
     builder.add_node("save", _save)
     builder.add_node("hold", _hold)
     builder.add_edge(START, "extract")
     builder.add_edge("extract", "ground")
     builder.add_edge("ground", "reconcile")
-    builder.add_edge("reconcile", "save")
+    builder.add_edge("reconcile", "decide")
+    builder.add_edge("decide", "save")
     builder.add_conditional_edges("save", _after_save)
     builder.add_edge("hold", END)
     return builder.compile()

@@ -9,7 +9,8 @@ from memory_engine.types import Mode, Sampling
 class Request:
     """A message to reply to in each of `modes`; the transcript keeps the reply in `keep`.
 
-    Without `conversation_id` a new conversation begins. `k` is how many facts to recall at
+    Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
+    scope too. `k` is how many facts to recall at
     most and `sampling` how to choose tokens; None is the agent's default.
     """
 
@@ -21,6 +22,7 @@ class Request:
     k: int | None = None
     remember: bool = True
     sampling: Sampling | None = None
+    agent: str | None = None
 
     @property
     def stored(self) -> bool:

@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 from agent.candidate import Candidate, Change
-from agent.records import UserTurn
+from agent.records import Fact, UserTurn
 from agent.request import Request
 from memory_engine.types import Plan, Recalled
 
@@ -24,6 +24,7 @@ class RememberState(TypedDict):
 
     turn: UserTurn
     candidates: NotRequired[list[Candidate]]
+    known: NotRequired[list[Fact]]
     changes: NotRequired[list[Change]]
     version: NotRequired[int]
     saved: NotRequired[bool]

@@ -1,11 +1,12 @@
 """The tables. Rows are added; text is never overwritten.
 
-users            who owns what; `facts_version` counts the changes of their facts
-  conversations  a title and an order
-    turns        what was said, exactly; a user's turn also says whether it was remembered
-  facts          what is known; an ended fact was superseded or forgotten
-    fact_events  what happened to a fact, and when; holds no text
-    fact_vectors a cache: what the embedding model made of a fact and of its source turn
+users              who owns what; `facts_version` changes with every change of their facts
+  conversations    a title and an order
+    turns          what was said, exactly; a user's turn also says whether it was remembered
+  facts            what is known; an ended fact has an event that says why it ended
+    fact_sources   the turns that said it; null is by hand
+    fact_events    what happened to a fact, and when; holds no text
+    fact_vectors   a cache: what the embedding model made of a fact and of its source turn
 """
 
 from datetime import date, datetime
@@ -17,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     UniqueConstraint,
     text,
+    true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -45,12 +47,15 @@ class UserRow(Base):
 
 
 class ConversationRow(Base):
+    """A conversation. Without `memory` nothing is recalled in it and nothing remembered."""
+
     __tablename__ = "conversations"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     owner: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
     title: Mapped[str | None]
+    memory: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -90,15 +95,20 @@ ACTIVE = text("ended_at IS NULL")
 
 
 class FactRow(Base):
-    """A fact. `same_as` is a digest of the normalised text: no two active facts share it.
+    """A fact. `same_as` is a digest of the normalised text: no two active facts of a scope
+    share it.
 
-    A forgotten fact keeps its row and its source turn, so that the turn is not remembered
+    It holds from `valid_from` until `valid_to`, null for not known and for no end; `ended_at`
+    is when that became known. `subject` is whom it is about, empty for the user. `scope` names
+    `agent` and `conversation_id` for the indexes, to which nulls would all be different.
+
+    A forgotten fact keeps its row and its source turns, so that they are not remembered
     again, and loses everything that tells what it said.
     """
 
     __tablename__ = "facts"
     __table_args__ = (
-        CheckConstraint("kind IN ('stable', 'event', 'plan')", name="kind"),
+        CheckConstraint("kind IN ('stable', 'event', 'plan', 'transient')", name="kind"),
         CheckConstraint("(forgotten_at IS NULL) = (text IS NOT NULL)", name="text"),
         CheckConstraint("(forgotten_at IS NULL) = (same_as IS NOT NULL)", name="same_as"),
         CheckConstraint("forgotten_at IS NULL OR attribute IS NULL", name="attribute"),
@@ -107,6 +117,7 @@ class FactRow(Base):
         Index(
             "uq_facts_active_text",
             "owner",
+            "scope",
             "same_as",
             unique=True,
             sqlite_where=ACTIVE,
@@ -115,6 +126,8 @@ class FactRow(Base):
         Index(
             "uq_facts_active_attribute",
             "owner",
+            "scope",
+            "subject",
             "attribute",
             unique=True,
             sqlite_where=ACTIVE,
@@ -127,27 +140,54 @@ class FactRow(Base):
     owner: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
     text: Mapped[str | None]
     same_as: Mapped[str | None]
+    subject: Mapped[str] = mapped_column(default="", server_default="")
     attribute: Mapped[str | None]
     kind: Mapped[str] = mapped_column(default="stable")
     dated: Mapped[date | None]
     time_expression: Mapped[str | None]
     source_turn_id: Mapped[int | None] = mapped_column(ForeignKey("turns.id"), index=True)
+    agent: Mapped[str | None]
+    conversation_id: Mapped[int | None] = mapped_column(ForeignKey("conversations.id"), index=True)
+    scope: Mapped[str] = mapped_column(default="", server_default="")
     superseded_by: Mapped[int | None] = mapped_column(ForeignKey("facts.id"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    valid_from: Mapped[datetime | None]
+    valid_to: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
     forgotten_at: Mapped[datetime | None]
 
 
+class FactSourceRow(Base):
+    """That a turn says a fact; without a turn it was stated by hand."""
+
+    __tablename__ = "fact_sources"
+    __table_args__ = (
+        UniqueConstraint("fact_id", "turn_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    fact_id: Mapped[int] = mapped_column(ForeignKey("facts.id"))
+    turn_id: Mapped[int | None] = mapped_column(ForeignKey("turns.id"), index=True)
+
+
 class FactEventRow(Base):
+    """What happened to a fact. `by_fact_id` is the fact that took its place."""
+
     __tablename__ = "fact_events"
     __table_args__ = (
-        CheckConstraint("kind IN ('added', 'superseded', 'forgotten')", name="kind"),
+        CheckConstraint(
+            "kind IN ('added', 'updated', 'superseded', 'retracted', 'expired', 'undone', "
+            "'restored', 'forgotten')",
+            name="kind",
+        ),
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     fact_id: Mapped[int] = mapped_column(ForeignKey("facts.id"), index=True)
     kind: Mapped[str]
+    by_fact_id: Mapped[int | None] = mapped_column(ForeignKey("facts.id"))
     at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

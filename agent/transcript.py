@@ -1,25 +1,18 @@
-"""Conversations and turns, exactly as they were said. Turns are only ever added."""
+"""Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
+from agent.lookup import find_conversation
 from agent.records import Conversation, TurnStatus, UserTurn
 from agent.tables import ConversationRow, TurnRow
 from agent.text import title_of
 from agent.users import lock_user
-from memory_engine.errors import NotFoundError
 from memory_engine.types import Message
 
 UNTITLED = "New conversation"
 GIVE_UP_AFTER = 9
-
-
-def row_id(identifier: str, what: str) -> int:
-    """The number in an id from outside; NotFoundError for anything that cannot be one."""
-    if not (identifier.isascii() and identifier.isdigit() and len(identifier) <= 9):
-        raise NotFoundError(f"There is no {what} {identifier!r}.")
-    return int(identifier)
 
 
 class Transcript:
@@ -42,12 +35,26 @@ class Transcript:
         )
         async with self._database.read() as session:
             rows = (await session.scalars(query)).all()
-        return [Conversation(str(r.id), r.title or UNTITLED, r.created_at) for r in rows]
+        return [
+            Conversation(str(row.id), row.title or UNTITLED, row.created_at, row.memory)
+            for row in rows
+        ]
+
+    async def has_memory(self, owner: str, conversation_id: str) -> bool:
+        """Whether facts are recalled and remembered in the conversation."""
+        async with self._database.read() as session:
+            return (await find_conversation(session, owner, conversation_id)).memory
+
+    async def set_memory(self, owner: str, conversation_id: str, *, memory: bool) -> None:
+        """Switch recalling and remembering on or off in one conversation, from now on."""
+        async with self._database.write() as session:
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+            conversation.memory = memory
 
     async def messages(self, owner: str, conversation_id: str) -> list[Message]:
         """The turns in order, without replies that failed before their first word."""
         async with self._database.read() as session:
-            conversation = await self._find(session, owner, conversation_id)
+            conversation = await find_conversation(session, owner, conversation_id)
             query = (
                 select(TurnRow.role, TurnRow.text)
                 .where(TurnRow.conversation_id == conversation.id, TurnRow.text != "")
@@ -64,8 +71,9 @@ class Transcript:
             if conversation_id is None:
                 conversation = await self._create(session, owner)
             else:
-                conversation = await self._find(session, owner, conversation_id, lock=True)
+                conversation = await find_conversation(session, owner, conversation_id, lock=True)
             conversation.title = conversation.title or title_of(text)
+            remember = remember and conversation.memory
             turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
             await self._append(session, conversation, turn)
             return UserTurn(turn.id, owner, str(conversation.id), text, turn.created_at)
@@ -73,7 +81,9 @@ class Transcript:
     async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
         """Store the reply to `turn`, as far as it was shown."""
         async with self._database.write() as session:
-            conversation = await self._find(session, turn.owner, turn.conversation_id, lock=True)
+            conversation = await find_conversation(
+                session, turn.owner, turn.conversation_id, lock=True
+            )
             await self._append(
                 session, conversation, TurnRow(role="assistant", text=text, status=status)
             )
@@ -115,15 +125,6 @@ class Transcript:
         session.add(conversation)
         await session.flush()
         return conversation
-
-    async def _find(
-        self, session: AsyncSession, owner: str, conversation_id: str, *, lock: bool = False
-    ) -> ConversationRow:
-        number = row_id(conversation_id, "conversation")
-        found = await session.get(ConversationRow, number, with_for_update=lock or None)
-        if found is None or found.owner != owner:
-            raise NotFoundError(f"There is no conversation {conversation_id!r}.")
-        return found
 
     async def _append(
         self, session: AsyncSession, conversation: ConversationRow, turn: TurnRow

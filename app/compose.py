@@ -16,6 +16,7 @@ from memory_engine.types import Sampling
 
 if TYPE_CHECKING:
     from agent.database import Database
+    from agent.decide import Decider
     from agent.extract import Extractor
     from app.service import ChatService
     from memory_engine.embedder import Embedder
@@ -123,6 +124,7 @@ async def _assemble(
         memory,
         database,
         choose_extractor(settings, memory),
+        decider=choose_decider(settings, memory),
         sampling=Sampling(max_tokens=settings.max_tokens),
         recall_k=settings.recall_k,
         preceding_turns=settings.window_turns,
@@ -164,6 +166,16 @@ def choose_extractor(settings: Settings, memory: "Memory") -> "Extractor":
     from agent.extract_model import ModelExtractor
     from agent.extract_rules import RuleExtractor
 
+    return ModelExtractor(memory) if _is_capable(settings) else RuleExtractor()
+
+
+def choose_decider(settings: Settings, memory: "Memory") -> "Decider | None":
+    """Who decides what a statement does to the facts it is near to; None for rules alone."""
+    from agent.decide_model import ModelDecider
+
+    return ModelDecider(memory) if _is_capable(settings) else None
+
+
+def _is_capable(settings: Settings) -> bool:
     # The bundled model repeats the examples of any prompt that asks it to extract.
-    by_model = settings.extractor == "model" or (settings.extractor == "auto" and settings.model)
-    return ModelExtractor(memory) if by_model else RuleExtractor()
+    return settings.extractor == "model" or (settings.extractor == "auto" and bool(settings.model))

@@ -1,5 +1,6 @@
 """The engine that the settings ask for. Imports vLLM only when one is built."""
 
+from pathlib import Path
 from typing import Any
 
 from app.hardware import hardware
@@ -33,12 +34,17 @@ def engine_arguments(settings: Settings) -> dict[str, Any]:
         "host_bytes": settings.host_mib * MIB,
         "owner_share": settings.user_share / 100,
         "store_dtype": settings.store_dtype,
-        "snapshot_folder": settings.data_dir / "kv" if settings.snapshot_mib else None,
+        "snapshot_folder": snapshot_folder(settings) if settings.snapshot_mib else None,
         "snapshot_bytes": settings.snapshot_mib * MIB,
         "kv_cache_bytes": cache_mib * MIB or None,
         "dtype": engine_dtype(settings),
         "max_model_len": settings.max_model_len,
     }
+
+
+def snapshot_folder(settings: Settings) -> Path:
+    """Where the KV of facts outlives the engine."""
+    return settings.data_dir / "kv"
 
 
 def build_engine(model: str, arguments: dict[str, Any]) -> Engine:

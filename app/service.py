@@ -2,21 +2,31 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Self
 
 from agent.agent import Agent
+from agent.audit import Finding
 from agent.candidate import Candidate
 from agent.database import Database
 from agent.events import ReplyEvent
-from agent.records import Conversation, Fact, FactEvent
+from agent.exchange_format import Document
+from agent.exporting import export_facts
+from agent.importing import Imported
+from agent.owner import agent_name, owner_name
+from agent.records import EVERYWHERE, Conversation, Fact, FactEvent, Scope
 from agent.request import Request
 from agent.stated import stated
 from agent.text import storable
-from memory_engine.errors import EmptyMessageError, UnsupportedModelError, UserError
+from memory_engine.errors import (
+    EmptyMessageError,
+    NotFoundError,
+    UnsupportedModelError,
+)
 from memory_engine.memory import Memory
 from memory_engine.types import Conformance, Message, Mode, Sampling
 
-__all__ = ["ChatService", "Conversation", "Fact", "FactEvent"]
+__all__ = ["ChatService", "Conversation", "Fact", "FactEvent", "Scope"]
 
 
 class ChatService:
@@ -53,12 +63,13 @@ class ChatService:
         k: int | None = None,
         remember: bool = True,
         sampling: Sampling | None = None,
+        agent: str | None = None,
     ) -> AsyncGenerator[ReplyEvent, None]:
         """Stream a FirstToken, TextDeltas and last a Reply. Closing it aborts the generation.
 
         The user's turn is on disk before the engine is asked, the reply (or what was shown
         of it) when it ends. Without `conversation_id` a new conversation begins; without
-        `remember` as well, nothing is stored.
+        `remember` as well, nothing is stored. `agent` sees the facts of its scope too.
 
         Raises EmptyMessageError, MessageTooLongError and NotFoundError before anything is
         stored, UnsupportedModelError for KV where it is not available, and EngineError.
@@ -68,7 +79,15 @@ class ChatService:
                 f"KV injection is not available with this model: {self.kv_refusal} Use text mode."
             )
         request = Request(
-            _owner(user), _text(message), (mode,), mode, conversation_id, k, remember, sampling
+            owner=owner_name(user),
+            message=_text(message),
+            modes=(mode,),
+            keep=mode,
+            conversation_id=conversation_id,
+            k=k,
+            remember=remember,
+            sampling=sampling,
+            agent=None if agent is None else agent_name(agent),
         )
         async with aclosing(self._replies(request)) as events:
             async for _, event in events:
@@ -84,6 +103,7 @@ class ChatService:
         order: tuple[Mode, ...] = (Mode.TEXT, Mode.KV),
         remember: bool = True,
         sampling: Sampling | None = None,
+        agent: str | None = None,
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in every mode of `order` on identical token ids, one after the other.
 
@@ -92,7 +112,15 @@ class ChatService:
         modes = tuple(mode for mode in order if self.kv_available or mode is Mode.TEXT)
         keep = Mode.KV if Mode.KV in modes else Mode.TEXT
         request = Request(
-            _owner(user), _text(message), modes, keep, conversation_id, k, remember, sampling
+            owner=owner_name(user),
+            message=_text(message),
+            modes=modes,
+            keep=keep,
+            conversation_id=conversation_id,
+            k=k,
+            remember=remember,
+            sampling=sampling,
+            agent=None if agent is None else agent_name(agent),
         )
         async with aclosing(self._replies(request)) as events:
             async for event in events:
@@ -100,44 +128,93 @@ class ChatService:
 
     async def new_conversation(self, user: str) -> str:
         """Start a conversation and return its id."""
-        return await self._agent.transcript.new_conversation(_owner(user))
+        return await self._agent.transcript.new_conversation(owner_name(user))
 
     async def conversations(self, user: str) -> list[Conversation]:
         """The conversations of `user`, newest first."""
-        return await self._agent.transcript.conversations(_owner(user))
+        return await self._agent.transcript.conversations(owner_name(user))
+
+    async def set_memory(self, user: str, conversation_id: str, *, memory: bool) -> None:
+        """Switch recalling and remembering on or off in a conversation. Raises NotFoundError."""
+        await self._agent.transcript.set_memory(owner_name(user), conversation_id, memory=memory)
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
-        return await self._agent.transcript.messages(_owner(user), conversation_id)
+        return await self._agent.transcript.messages(owner_name(user), conversation_id)
 
     async def facts(self, user: str) -> list[Fact]:
         """What is known about `user` now, in time order."""
-        return await self._agent.facts.active(_owner(user))
+        return await self._agent.facts.active(owner_name(user))
 
-    async def add_fact(self, user: str, text: str) -> Fact:
+    async def add_fact(self, user: str, text: str, scope: Scope = EVERYWHERE) -> Fact:
         """Remember `text`; returns the fact that says it, which may have been known before.
 
-        Raises UserError for a secret and for text too long to be a fact.
+        Raises UserError for a secret and for text too long to be a fact, and NotFoundError for
+        a scope in a conversation that is not the user's.
         """
-        return (await self.add_facts(user, [text]))[0]
+        return (await self.add_facts(user, [text], scope))[0]
 
-    async def add_facts(self, user: str, texts: Sequence[str]) -> list[Fact]:
+    async def add_facts(
+        self, user: str, texts: Sequence[str], scope: Scope = EVERYWHERE
+    ) -> list[Fact]:
         """`add_fact` for many texts, all or none of them."""
         candidates: list[Candidate] = [stated(_text(text)) for text in texts]
-        return await self._agent.add(_owner(user), candidates)
+        if scope.agent is not None:
+            scope = replace(scope, agent=agent_name(scope.agent))
+        return await self._agent.knowledge.add(owner_name(user), candidates, scope)
 
     async def forget_fact(self, user: str, fact_id: str) -> None:
         """Forget a fact; returns when SQL, index and KV are rid of it. Raises NotFoundError."""
-        await self._agent.forget(_owner(user), fact_id)
+        failed = await self.forget_facts(user, [fact_id])
+        if failed:
+            raise NotFoundError(failed[fact_id])
+
+    async def forget_facts(self, user: str, fact_ids: Sequence[str]) -> dict[str, str]:
+        """`forget_fact` for many; the reasons for those that could not be, by id."""
+        return await self._agent.knowledge.forget(owner_name(user), fact_ids)
+
+    async def forget_conversation(self, user: str, conversation_id: str) -> int:
+        """Delete a conversation and the facts that were said in no other; how many facts.
+
+        Raises NotFoundError.
+        """
+        return await self._agent.knowledge.forget_conversation(owner_name(user), conversation_id)
+
+    async def forget_everything(self, user: str) -> int:
+        """Delete a user with all that is known, said and computed; how many facts.
+
+        Raises EngineError when SQL is rid of it and the engine failed at the KV.
+        """
+        return await self._agent.knowledge.forget_everything(owner_name(user))
+
+    async def undo(self, user: str, fact_id: str) -> list[Fact]:
+        """Undo the last change of a fact; returns the facts that hold again.
+
+        Raises NotFoundError, and UserError where there is nothing that can be undone.
+        """
+        return await self._agent.knowledge.undo(owner_name(user), fact_id)
+
+    async def export_facts(self, user: str) -> Document:
+        """All that is known of `user` and was, but for what is forgotten."""
+        return await export_facts(self._database, owner_name(user))
+
+    async def import_facts(self, user: str, document: str) -> Imported:
+        """Add the facts of an export; twice changes nothing. Raises UserError."""
+        return await self._agent.knowledge.import_facts(owner_name(user), document)
+
+    async def audit(self, user: str) -> list[Finding]:
+        """What index and KV hold of `user`, and whether a fact needs it."""
+        await self._agent.start()
+        return await self._agent.knowledge.audit(owner_name(user))
 
     async def history(self, user: str, fact_id: str | None = None) -> list[FactEvent]:
         """What happened to one fact, or to all of the user's, oldest first."""
-        return await self._agent.facts.history(_owner(user), fact_id)
+        return await self._agent.facts.history(owner_name(user), fact_id)
 
     async def settle(self, user: str | None = None) -> None:
         """Wait until remembering and encoding (of `user`, or of all) are done."""
         await self._agent.start()
-        await self._agent.settle(user if user is None else _owner(user))
+        await self._agent.settle(user if user is None else owner_name(user))
 
     async def aclose(self) -> None:
         """Remember what was said, then close memory, engine and database."""
@@ -154,13 +231,6 @@ class ChatService:
         async with aclosing(self._agent.reply(request)) as events:
             async for event in events:
                 yield event
-
-
-def _owner(user: str) -> str:
-    owner = storable(user).strip()
-    if not owner:
-        raise UserError("Name a user: the name may not be blank.")
-    return owner
 
 
 def _text(message: str) -> str:

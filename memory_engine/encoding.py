@@ -96,6 +96,23 @@ class EncodingQueue:
             while work is not None and work.task is not None:
                 await asyncio.shield(work.task)
 
+    async def forget(self, owner: str) -> None:
+        """Drop all that the engine has of `owner`, on every tier and on disk."""
+        self.want(owner, ())
+        try:
+            await self.settle(owner)
+        finally:
+            work = self._work.pop(owner)
+            if work.prefetch is not None:
+                work.prefetch.cancel()
+            await self._engine.drop(owner)
+
+    async def astray(self, owner: str) -> list[str]:
+        """Ids of the engine's segments of `owner` that are not wanted."""
+        wanted = self._work[owner].wanted.keys() if owner in self._work else set()
+        held = set(await self._engine.owned(owner))
+        return sorted(held - wanted - {self._planner.prefix_id(owner)})
+
     async def aclose(self) -> None:
         """Stop and write snapshots; what is not encoded yet is encoded after the next start."""
         running = [task for work in self._work.values() for task in (work.task, work.prefetch)]
@@ -104,13 +121,15 @@ class EncodingQueue:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for owner, work in self._work.items():
-            # What is to be dropped must not be written; it is encoded again instead.
-            if work.changed and not work.unwanted:
-                await self._snapshot(owner)
+            await self._snapshot(owner, work)
 
-    async def _snapshot(self, owner: str) -> None:
+    async def _snapshot(self, owner: str, work: _Work) -> None:
         try:
-            await self._engine.snapshot(owner)
+            if work.unwanted:
+                # What is to be dropped must not be written, and is in an older snapshot.
+                await self._engine.drop(owner, sorted(work.unwanted))
+            if work.changed and work.wanted:
+                await self._engine.snapshot(owner)
         except EngineError:
             _log.warning("The KV of facts could not be kept on disk.", exc_info=True)
 

@@ -1,6 +1,6 @@
 """Which facts answer a question: one index for each owner, of vectors, words and times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,9 @@ class FactIndex:
 
     def __len__(self) -> int:
         return len(self._facts)
+
+    def __iter__(self) -> Iterator[str]:
+        return (fact.id for fact in self._facts)
 
     def replaced(
         self, facts: Sequence[MemoryFact], fresh: Mapping[str, FactVectors]
@@ -73,6 +76,12 @@ class FactIndex:
         best = np.sort(np.argpartition(-scores, min(k, len(scores)) - 1)[:k])
         best = best[np.argsort(-scores[best], kind="stable")]
         return [Recalled(self._facts[seen[n]], float(scores[n])) for n in best]
+
+    def nearest(self, vector: Vector, count: int) -> list[Recalled]:
+        """The `count` facts whose text is nearest by cosine, best first; `vector`: [dimension]."""
+        scores = self._texts.similarities(vector, np.arange(len(self._facts)))
+        best = np.argsort(-scores, kind="stable")[:count]
+        return [Recalled(self._facts[place], float(scores[place])) for place in best]
 
     def _set_facts(self, facts: Sequence[MemoryFact]) -> None:
         self._facts = list(facts)

@@ -1,8 +1,10 @@
 """What an owner's facts are to the engine: vectors to recall and KV to inject."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from memory_engine.embedder import Embedder, EmbeddingModel
 from memory_engine.encoding import EncodingQueue
@@ -61,6 +63,9 @@ class Memory:
         self._layout = Layout(tokenizer, self._encoder, engine.info.max_model_len, tail)
         self._encoding = EncodingQueue(engine, self._encoder)
         self._owners: dict[str, _Held] = {}
+        # Part of the prefix-cache salt of a user's requests; a new one leaves behind what
+        # the cache holds of their earlier prompts.
+        self._salts: dict[str, str] = {}
 
     @property
     def embedding_model(self) -> EmbeddingModel:
@@ -87,6 +92,8 @@ class Memory:
             computed = await embed_facts(self._embedder, missing)
             segments = await asyncio.to_thread(self._encoder.segments, owner, facts)
             index = await asyncio.to_thread(held.index.replaced, facts, vectors | computed)
+            if set(held.facts) - {fact.id for fact in facts}:
+                self.forget_prompts(owner)
             held.index = index
             held.facts, held.segments = {fact.id: fact for fact in facts}, segments
             self._encoding.want(owner, segments.values())
@@ -118,6 +125,14 @@ class Memory:
         vector = (await self._embedder.embed([query]))[0]
         return await asyncio.to_thread(held.index.search, query, vector, k, scope, periods)
 
+    async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
+        """For each text the `count` facts of `owner` nearest to it by cosine, best first."""
+        held = self._owners.get(owner)
+        if held is None or not texts or not held.facts:
+            return [[] for _ in texts]
+        vectors = await self._embedder.embed(texts)
+        return [held.index.nearest(vector, count) for vector in vectors]
+
     def plan(
         self,
         owner: str,
@@ -145,6 +160,8 @@ class Memory:
 
         Segments that turn out not to be resident are encoded again in the background.
         """
+        salt = self._salts.get(plan.prompt.owner, "") + sampling.cache_salt
+        sampling = replace(sampling, cache_salt=salt)
         generating = self._engine.generate(plan.prompt, mode, sampling)
         first_token = self._encoding.reply()
         try:
@@ -163,6 +180,31 @@ class Memory:
         Raises EngineError if that failed.
         """
         await self._encoding.settle(owner)
+
+    def forget_prompts(self, owner: str) -> None:
+        """Make what vLLM's prefix cache holds of the owner's prompts unreachable."""
+        self._salts[owner] = secrets.token_hex(8)
+
+    async def forget(self, owner: str) -> None:
+        """Hold nothing of `owner` any more: no vector, no KV on any tier, no snapshot.
+
+        Raises EngineError if the engine failed at it.
+        """
+        self.forget_prompts(owner)
+        dimension = self._embedder.model.dimension
+        held = self._owners.setdefault(owner, _Held(dimension))
+        async with held.lock:
+            held.index, held.facts, held.segments = FactIndex(dimension), {}, {}
+            await self._encoding.forget(owner)
+            self._owners.pop(owner, None)
+
+    def indexed(self, owner: str) -> list[str]:
+        """The ids of the facts whose vectors are held."""
+        return list(self._owners[owner].index) if owner in self._owners else []
+
+    async def astray(self, owner: str) -> list[str]:
+        """The ids of the engine's segments of `owner` that no fact held here needs."""
+        return await self._encoding.astray(owner)
 
     async def aclose(self) -> None:
         """Stop the background work and the engine."""

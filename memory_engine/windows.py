@@ -117,13 +117,22 @@ class Encoder(EncodePlanner):
         self._window = window
 
     def segments(self, owner: str, facts: Sequence[MemoryFact]) -> dict[str, FactSegment]:
-        """The segment of every fact, by fact id. Equal ids mean equal KV."""
+        """The segment of every fact, by fact id. Equal ids mean equal KV.
+
+        A fact's window holds facts of its own scope only: what one conversation may know must
+        not leak into another's KV.
+        """
         lines = [self._tokenizer.encode(fact_line(fact)) for fact in facts]
-        segments = {}
-        for index, (run, context) in enumerate(self._contexts(facts, lines)):
-            segment_id = self.segment_id(owner, context, lines[index])
-            segments[facts[index].id] = FactSegment(segment_id, context, lines[index], run)
-        return segments
+        places: dict[tuple[str | None, str | None], list[int]] = {}
+        for place, fact in enumerate(facts):
+            places.setdefault((fact.agent, fact.conversation), []).append(place)
+        found: dict[int, FactSegment] = {}
+        for scope in places.values():
+            contexts = self._contexts([facts[n] for n in scope], [lines[n] for n in scope])
+            for place, (run, context) in zip(scope, contexts, strict=True):
+                segment_id = self.segment_id(owner, context, lines[place])
+                found[place] = FactSegment(segment_id, context, lines[place], scope[run])
+        return {fact.id: found[place] for place, fact in enumerate(facts)}
 
     def _contexts(
         self, facts: Sequence[MemoryFact], lines: Sequence[tuple[int, ...]]

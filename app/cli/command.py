@@ -9,14 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
+from agent.owner import owner_name
 from app.cli.output import note, stdout_for_results
 from app.settings import Settings, load_settings, unknown_variables
 from memory_engine.errors import InferScaleError, UserError
 
 USER_ERROR, ENGINE_ERROR, INTERRUPTED = 2, 1, 130
 
+
+def _named(user: str) -> str:
+    try:
+        return owner_name(user)
+    except UserError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print exactly one JSON line on stdout.")]
-User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.", callback=_named)]
 
 
 def run(work: Callable[[Settings], Awaitable[None]], **given: Any) -> None:

@@ -1,4 +1,4 @@
-"""`inferscale facts`: see, teach and forget facts. Facts live in SQL: no LLM is loaded."""
+"""`inferscale facts`: see, teach and undo. Facts live in SQL: no LLM is loaded."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,9 @@ from app.cli.output import say, say_json, table
 from app.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.facts import FactStore
+    from datetime import datetime
+
+    from agent.database import Database
     from agent.records import Fact, FactEvent
 
 facts = typer.Typer(help="See, teach and forget facts.", no_args_is_help=True)
@@ -26,11 +28,12 @@ def add(
     """Teach facts. What is known already stays; a changed value takes the old one's place."""
 
     async def work(settings: Settings) -> None:
+        from agent.facts import FactStore
         from agent.stated import stated
 
         candidates = [stated(text) for text in texts]
-        async with _store(settings) as store:
-            added = await store.add(user, candidates)
+        async with facts_database(settings) as database:
+            added = await FactStore(database).add(user, candidates)
         _show(added, as_json)
 
     run(work)
@@ -41,29 +44,29 @@ def list_(user: User, as_json: AsJson = False) -> None:
     """List what is known, in time order."""
 
     async def work(settings: Settings) -> None:
-        async with _store(settings) as store:
-            active = await store.active(user)
+        from agent.facts import FactStore
+
+        async with facts_database(settings) as database:
+            active = await FactStore(database).active(user)
         _show(active, as_json)
 
     run(work)
 
 
 @facts.command()
-def forget(
-    fact_ids: Annotated[list[str], typer.Argument(help="Ids from `inferscale facts list`.")],
+def undo(
+    fact_id: Annotated[str, typer.Argument(help="Of the fact, in its old or new version.")],
     user: User,
     as_json: AsJson = False,
 ) -> None:
-    """Forget facts: what they say is removed from the database.
-
-    A running server drops their KV and vectors at this user's next message, before it replies.
-    """
+    """Undo the last change of a fact: what was superseded or retracted holds again."""
 
     async def work(settings: Settings) -> None:
-        async with _store(settings) as store:
-            for fact_id in fact_ids:
-                await store.forget(user, fact_id)
-        say_json({"forgotten": fact_ids}) if as_json else say(f"Forgot {', '.join(fact_ids)}.")
+        from agent.undo import undo as undo_change
+
+        async with facts_database(settings) as database:
+            restored = await undo_change(database, user, fact_id)
+        _show(restored, as_json)
 
     run(work)
 
@@ -74,11 +77,13 @@ def history(
     fact_id: Annotated[str | None, typer.Option("--fact", help="Only this fact's.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show when facts were added, superseded and forgotten."""
+    """Show what happened to facts, and from when until when they held."""
 
     async def work(settings: Settings) -> None:
-        async with _store(settings) as store:
-            events = await store.history(user, fact_id)
+        from agent.facts import FactStore
+
+        async with facts_database(settings) as database:
+            events = await FactStore(database).history(user, fact_id)
         if as_json:
             say_json([_event_json(event) for event in events])
         else:
@@ -88,11 +93,14 @@ def history(
                     e.fact_id,
                     e.kind,
                     e.text or "",
+                    _day(e.valid_from),
+                    _day(e.valid_to),
                     e.superseded_by or "",
                 ]
                 for e in events
             ]
-            say(table(f"History of {user}", ["when", "id", "what", "fact", "replaced by"], rows))
+            columns = ["when", "id", "what", "fact", "held from", "until", "replaced by"]
+            say(table(f"History of {user}", columns, rows))
 
     run(work)
 
@@ -122,13 +130,13 @@ def reindex(user: User, as_json: AsJson = False) -> None:
 
 
 @asynccontextmanager
-async def _store(settings: Settings) -> AsyncIterator["FactStore"]:
-    from agent.facts import FactStore
+async def facts_database(settings: Settings) -> AsyncIterator["Database"]:
+    """The database, closed at the end."""
     from app.compose import open_database
 
     database = await open_database(settings)
     try:
-        yield FactStore(database)
+        yield database
     finally:
         await database.aclose()
 
@@ -151,6 +159,11 @@ def _fact_json(fact: "Fact") -> dict[str, str | None]:
         "created_at": fact.created_at.isoformat(),
         "kind": fact.kind,
         "attribute": fact.attribute,
+        "subject": fact.subject,
+        "valid_from": _instant(fact.valid_from),
+        "valid_to": _instant(fact.valid_to),
+        "agent": fact.scope.agent,
+        "conversation": fact.scope.conversation_id,
     }
 
 
@@ -161,4 +174,14 @@ def _event_json(event: "FactEvent") -> dict[str, str | None]:
         "at": event.at.isoformat(),
         "text": event.text,
         "superseded_by": event.superseded_by,
+        "valid_from": _instant(event.valid_from),
+        "valid_to": _instant(event.valid_to),
     }
+
+
+def _instant(instant: "datetime | None") -> str | None:
+    return instant.isoformat() if instant else None
+
+
+def _day(instant: "datetime | None") -> str:
+    return f"{instant:%Y-%m-%d}" if instant else ""

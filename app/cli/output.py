@@ -57,6 +57,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 fact`, `2 facts`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A text table under its title; columns of numbers are aligned to the right."""
     grid = Table()

@@ -2,7 +2,18 @@
 
 import typer
 
-from app.cli import bench, evaluate, facts, measure, replies, serving, settings_table, upkeep
+from app.cli import (
+    bench,
+    evaluate,
+    exchange,
+    facts,
+    forgetting,
+    measure,
+    replies,
+    serving,
+    settings_table,
+    upkeep,
+)
 
 app = typer.Typer(
     name="inferscale",
@@ -17,6 +28,10 @@ app.command()(replies.ask)
 app.command()(replies.compare)
 app.command()(measure.demo)
 app.add_typer(facts.facts, name="facts")
+facts.facts.command()(forgetting.forget)
+facts.facts.command()(forgetting.audit)
+facts.facts.command()(exchange.export)
+facts.facts.command("import")(exchange.import_)
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)

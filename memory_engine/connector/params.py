@@ -4,7 +4,7 @@
     {"op": "encode", "owner": "u1", "segments": "<id>:<start>:<length> ..."}
     {"op": "drop",   "owner": "u1", "segments": "<id> ..." or null for all}
     {"op": "probe",  "owner": "u1", "segments": as for inject, or null}
-    {"op": "demote" or "prefetch", "owner": "u1"}
+    {"op": "demote", "prefetch" or "list", "owner": "u1"}
     {"op": "snapshot" or "restore", "owner": "u1", "segments": "<the model's fingerprint>"}
     {"op": "stats"}
 
@@ -30,6 +30,7 @@ class Op(StrEnum):
     DROP = "drop"
     DEMOTE = "demote"
     PREFETCH = "prefetch"
+    LIST = "list"
     SNAPSHOT = "snapshot"
     RESTORE = "restore"
     PROBE = "probe"
@@ -81,7 +82,7 @@ def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
     segments = raw.get("segments")
     if op is Op.DROP:
         return Params(op, owner, drop=_ids(segments))
-    if op in (Op.DEMOTE, Op.PREFETCH):
+    if op in (Op.DEMOTE, Op.PREFETCH, Op.LIST):
         return Params(op, owner)
     if op in (Op.SNAPSHOT, Op.RESTORE):
         if not isinstance(segments, str) or not segments:

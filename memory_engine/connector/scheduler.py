@@ -169,7 +169,7 @@ class SchedulerSide:
         self._unpin(tracked)
         self._archive.finished(request_id)
         self._count(tracked)
-        if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE):
+        if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE, Op.LIST):
             tracked.resident = self._tiers.owned(tracked.params.owner)
         return {KEY: tracked.account(self._closed if self._refused else "", self.stats())}
 

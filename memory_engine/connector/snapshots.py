@@ -83,10 +83,15 @@ def read(path: Path, version: str) -> list[torch.Tensor]:
         raise OSError(f"{path} cannot be read: {error}") from error
 
 
+def paths(folder: str, owner: str) -> list[Path]:
+    """Every file of the owner's snapshot, of every rank, finished or not."""
+    name = path_of(folder, owner, 0, 1).name.split(".")[0]
+    return sorted(Path(folder).glob(f"{name}.*"))
+
+
 def remove(folder: str, owner: str) -> None:
     """Delete the owner's snapshot, of every rank."""
-    name = path_of(folder, owner, 0, 1).name.split(".")[0]
-    for path in Path(folder).glob(f"{name}.*"):
+    for path in paths(folder, owner):
         path.unlink(missing_ok=True)
 
 

@@ -32,7 +32,7 @@ class Tracked:
     rejected: list[str] = field(default_factory=list)
     # How many segments a drop, demote or prefetch was about.
     count: int = 0
-    # After a restore: why nothing was read, and what is at hand of the owner's.
+    # After a restore: why nothing was read. What is at hand of the owner's.
     note: str = ""
     resident: list[str] = field(default_factory=list)
     probed: bool = False

@@ -103,6 +103,10 @@ class Engine(ABC):
         """Read back what `snapshot` wrote, if this model did; the ids at hand of the owner's."""
 
     @abstractmethod
+    async def owned(self, owner: str) -> tuple[str, ...]:
+        """The ids of the owner's segments, on the device and in host memory."""
+
+    @abstractmethod
     async def arena(self) -> ArenaStats:
         """What the arena holds now."""
 

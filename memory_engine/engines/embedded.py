@@ -141,6 +141,9 @@ class EmbeddedEngine(Engine):
             _log.info("No KV was read back: %s.", note)
         return tuple(account["resident"])
 
+    async def owned(self, owner: str) -> tuple[str, ...]:
+        return tuple((await self._account(wire.list_params(owner)))["resident"])
+
     async def arena(self) -> ArenaStats:
         return wire.arena_stats((await self._account(wire.stats_params()))["arena"])
 

@@ -110,6 +110,10 @@ class FakeEngine(Engine):
         self._resident.setdefault(owner, {}).update(self.snapshots.get(owner, {}))
         return tuple(self._resident[owner])
 
+    async def owned(self, owner: str) -> tuple[str, ...]:
+        self._require_running()
+        return tuple(self._resident.get(owner, {}))
+
     async def arena(self) -> ArenaStats:
         sizes = [n for held in self._resident.values() for n in held.values()]
         return ArenaStats(len(sizes), sum(sizes), 0)

@@ -41,6 +41,11 @@ def prefetch_params(owner: str) -> dict[str, object]:
     return {KEY: {"op": "prefetch", "owner": owner}}
 
 
+def list_params(owner: str) -> dict[str, object]:
+    """Ask which segments the owner has."""
+    return {KEY: {"op": "list", "owner": owner}}
+
+
 def snapshot_params(owner: str, fingerprint: str) -> dict[str, object]:
     """Ask for the owner's segments to be written to disk."""
     return {KEY: {"op": "snapshot", "owner": owner, "segments": fingerprint}}

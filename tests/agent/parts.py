@@ -11,6 +11,7 @@ from sqlalchemy import make_url
 
 from agent.agent import Agent
 from agent.database import Database
+from agent.decide import Decider
 from agent.events import Reply, TextDelta
 from agent.extract import Extractor
 from agent.extract_rules import RuleExtractor
@@ -80,6 +81,7 @@ async def opened(
     supported: bool = True,
     max_model_len: int = 100_000,
     extractor: Extractor | None = None,
+    decider: Callable[[StandInMemory], Decider] | None = None,
     tail: int = 0,
 ) -> AsyncIterator[Parts]:
     """Migrate `database_url`, open everything, and close it at the end."""
@@ -87,7 +89,8 @@ async def opened(
     engine = FakeEngine(reply, delay=delay, supported=supported, max_model_len=max_model_len)
     await engine.start()
     database, memory = Database(database_url), StandInMemory(engine, tail)
-    agent = Agent(memory, database, extractor or RuleExtractor())
+    judge = decider(memory) if decider else None
+    agent = Agent(memory, database, extractor or RuleExtractor(), decider=judge)
     service = ChatService(agent, memory, database, engine.conformance)
     try:
         yield Parts(service, agent, memory, engine, database)

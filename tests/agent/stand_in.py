@@ -37,6 +37,13 @@ def text_of(prompt: Prompt) -> str:
     return "".join(map(chr, prompt.token_ids))
 
 
+def _by_words(facts: Sequence[MemoryFact], text: str) -> list[Recalled]:
+    """Best first: a tenth for every word that fact and text share."""
+    asked = set(text.lower().split())
+    scored = [Recalled(f, len(asked & set(f.text.lower().split())) / 10) for f in facts]
+    return sorted(scored, key=lambda r: -r.score)
+
+
 class StandInMemory(Memory):
     """Recalls by shared words; a fact is one segment, named by owner and text."""
 
@@ -46,6 +53,7 @@ class StandInMemory(Memory):
         self.held: dict[str, list[MemoryFact]] = {}
         self.synced: list[tuple[str, tuple[str, ...]]] = []
         self.settled: list[str | None] = []
+        self.left_behind: list[str] = []
         self.closed = False
 
     @property
@@ -88,13 +96,26 @@ class StandInMemory(Memory):
         scope: Scope = ANYWHERE,
         periods: Sequence[Period] = (),
     ) -> list[Recalled]:
-        asked = set(query.lower().split())
-        scored = [
-            Recalled(fact, len(asked & set(fact.text.lower().split())) / 10)
-            for fact in self.held.get(owner, [])
-            if scope.sees(fact)
-        ]
-        return sorted(scored, key=lambda r: -r.score)[:k]
+        seen = [fact for fact in self.held.get(owner, []) if scope.sees(fact)]
+        return _by_words(seen, query)[:k]
+
+    async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
+        return [_by_words(self.held.get(owner, []), text)[:count] for text in texts]
+
+    async def forget(self, owner: str) -> None:
+        self.held.pop(owner, None)
+        await self.engine.drop(owner)
+
+    def forget_prompts(self, owner: str) -> None:
+        self.left_behind.append(owner)
+
+    def indexed(self, owner: str) -> list[str]:
+        return [fact.id for fact in self.held.get(owner, [])]
+
+    async def astray(self, owner: str) -> list[str]:
+        wanted = {self._segment(owner, fact.text) for fact in self.held.get(owner, [])}
+        wanted.add(self._segment(owner, PREFIX))
+        return sorted(set(await self.engine.owned(owner)) - wanted)
 
     def plan(
         self,

@@ -59,6 +59,7 @@ async def test_a_new_value_supersedes_the_old_one_and_both_are_in_the_history(
         ("added", "I moved to Zurich."),
     ]
     assert events[1].superseded_by == now.id
+    assert events[1].valid_to == now.valid_from == now.created_at
     assert all(e.at.utcoffset() is not None for e in events)
     assert parts.memory.synced[-1] == ("ann", ("I moved to Zurich.",))
 

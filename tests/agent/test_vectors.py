@@ -12,6 +12,7 @@ from agent.agent import Agent
 from agent.database import Database
 from agent.extract_rules import RuleExtractor
 from agent.facts import FactStore
+from agent.forgetting import Forgetting
 from agent.reindex import reindex
 from agent.stated import stated
 from agent.vectors import VectorStore
@@ -83,7 +84,7 @@ async def test_a_restart_embeds_nothing_and_recalls_the_same(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, embedder):
-        await agent.add("ann", FACTS)
+        await agent.knowledge.add("ann", FACTS)
         before = await recalled(agent, "boat")
         assert embedder.asked == [*(f.text for f in FACTS), "boat"]
     assert [row[1:] for row in rows(tmp_path)] == [("text", "one", 3, 12)] * 3
@@ -96,7 +97,7 @@ async def test_another_embedding_model_is_told_and_all_is_embedded_again(
     tmp_path: Path, bundled_llm: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.add("ann", FACTS)
+        await agent.knowledge.add("ann", FACTS)
     wider = EmbeddingModel("two", 5)
     async with started(tmp_path, bundled_llm, wider) as (agent, embedder):
         assert (await recalled(agent, "boat"))[0] == "I own a boat."
@@ -109,8 +110,8 @@ async def test_a_forgotten_fact_has_no_vectors_in_the_database(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        first, *_ = await agent.add("ann", FACTS)
-        await agent.forget("ann", first.id)
+        first, *_ = await agent.knowledge.add("ann", FACTS)
+        await agent.knowledge.forget("ann", [first.id])
         assert int(first.id) not in {row[0] for row in rows(tmp_path)}
         assert len(rows(tmp_path)) == 2
         assert "I ski." not in await recalled(agent, "ski")
@@ -145,7 +146,7 @@ async def test_vectors_of_another_user_or_of_a_forgotten_fact_are_not_kept(tmp_p
     facts, store = FactStore(database), VectorStore(database)
     (mine,) = await facts.add("ann", FACTS[:1])
     (gone,) = await facts.add("ben", FACTS[:1])
-    await facts.forget("ben", gone.id)
+    await Forgetting(database).facts("ben", [gone.id])
     vector = FactVectors(np.asarray([1, 0, 0], dtype=np.float32))
     await store.save("ben", MODEL, {mine.id: vector, gone.id: vector})
     assert rows(tmp_path) == []
@@ -154,7 +155,7 @@ async def test_vectors_of_another_user_or_of_a_forgotten_fact_are_not_kept(tmp_p
 
 async def test_a_damaged_vector_is_computed_again(tmp_path: Path, bundled_llm: Path) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.add("ann", FACTS)
+        await agent.knowledge.add("ann", FACTS)
     with closing(sqlite3.connect(tmp_path / "inferscale.db")) as connection, connection:
         connection.execute("UPDATE fact_vectors SET vector = x'00' WHERE fact_id = 2")
     async with started(tmp_path, bundled_llm) as (agent, embedder):
@@ -174,7 +175,7 @@ async def test_a_locked_database_costs_the_vectors_not_the_reply(
 
     monkeypatch.setattr(VectorStore, "save", locked)
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.add("ann", FACTS)
+        await agent.knowledge.add("ann", FACTS)
         assert (await recalled(agent, "boat"))[0] == "I own a boat."
     assert "the vectors of 3 facts could not be kept" in caplog.text
     assert rows(tmp_path) == []
@@ -184,8 +185,8 @@ async def test_reindexing_embeds_all_that_holds_with_the_model_of_now(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        first, *_ = await agent.add("ann", FACTS)
-        await agent.forget("ann", first.id)
+        first, *_ = await agent.knowledge.add("ann", FACTS)
+        await agent.knowledge.forget("ann", [first.id])
     database, embedder = Database(url_of(tmp_path)), CountingEmbedder(EmbeddingModel("two", 2))
     assert await reindex(database, embedder, "ann") == 2
     await database.aclose()

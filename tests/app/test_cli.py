@@ -90,7 +90,7 @@ def test_facts_are_added_listed_forgotten_and_their_history_is_kept() -> None:
     embedded = json_of(inferscale("facts", "reindex", "--user", "ann", "--json"))
     assert (embedded["facts"], embedded["dimension"]) == (1, 384)  # type: ignore[index]
     gone = json_of(inferscale("facts", "forget", "--user", "ann", fact["id"], "--json"))
-    assert gone == {"forgotten": [fact["id"]]}
+    assert gone == {"facts": 1, "forgotten": [fact["id"]]}
     assert json_of(inferscale("facts", "list", "--user", "ann", "--json")) == []
     history = json_of(inferscale("facts", "history", "--user", "ann", "--json"))
     assert isinstance(history, list)

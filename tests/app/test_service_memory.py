@@ -12,11 +12,12 @@ from agent.events import Reply
 from agent.extract_rules import RuleExtractor
 from app.service import ChatService
 from memory_engine.embedder import Embedder
+from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import Mode, Prompt
+from memory_engine.types import Mode, Prompt, Span
 from tests.agent.parts import prepare, url_of
 
 
@@ -102,6 +103,21 @@ async def test_a_fact_is_told_recalled_superseded_and_forgotten(
         assert not after >= before
         gone = await parts.say("What is my dog's name?")
         assert "Biscuit" not in gone.reply
+
+
+async def test_an_audit_of_index_and_kv_finds_what_no_fact_needs(
+    tmp_path: Path, bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    async with opened(tmp_path, bundled_llm, bundled_embedder) as parts:
+        facts = await parts.service.add_facts("ann", FACTS)
+        await parts.service.settle("ann")
+        await parts.service.forget_fact("ann", facts[0].id)
+        assert [f.place for f in await parts.service.audit("ann") if not f.ok] == []
+        await parts.engine.encode(EncodeJob("ann", [1], (Span("forgotten", 0, 1),)))
+        assert [f.place for f in await parts.service.audit("ann") if not f.ok] == ["KV"]
+        await parts.service.forget_everything("ann")
+        assert [f.place for f in await parts.service.audit("ann") if not f.ok] == []
+        assert parts.engine.resident("ann") == frozenset()
 
 
 async def test_another_user_gets_neither_facts_nor_segments(

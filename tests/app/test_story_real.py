@@ -53,6 +53,9 @@ class Kept(Engine):
     async def restore(self, owner: str) -> tuple[str, ...]:
         return await self._engine.restore(owner)
 
+    async def owned(self, owner: str) -> tuple[str, ...]:
+        return await self._engine.owned(owner)
+
     async def arena(self) -> ArenaStats:
         return await self._engine.arena()
 

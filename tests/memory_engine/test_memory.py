@@ -9,12 +9,22 @@ import pytest
 import pytest_asyncio
 
 from memory_engine.embedder import Embedder
+from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError
 from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
-from memory_engine.types import MemoryFact, Mode, Period, Sampling, Scope, Usage
+from memory_engine.types import (
+    MemoryFact,
+    Mode,
+    Period,
+    Prompt,
+    Sampling,
+    Scope,
+    Span,
+    Usage,
+)
 
 TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
 
@@ -275,3 +285,102 @@ async def test_while_people_chat_runs_are_encoded_in_short_parts(
     assert max(len(job.spans) for job in engine.encoded) == 1 + 2
     _, usage = await ask(memory, "anna", "How many cats?")
     assert usage.missing == ()
+
+
+async def test_a_scope_is_a_hard_filter_before_the_ranking(memory: Memory) -> None:
+    coach = [MemoryFact(f"c{n}", f"I ski slope {n}.", agent="coach") for n in range(5)]
+    here = MemoryFact("here", "I ski here.", conversation="7")
+    await memory.sync("anna", [*coach, here, *person(["I live in Bern."])])
+
+    async def seen(**where: str) -> list[str]:
+        found = await memory.recall("anna", "Where do I ski?", 2, Scope(**where))
+        return [recalled.fact.id for recalled in found]
+
+    assert await seen() == ["id I live in Bern."]
+    assert await seen(conversation="7") == ["here", "id I live in Bern."]
+    assert set(await seen(agent="coach")) < {f.id for f in coach}
+
+
+async def test_the_nearest_facts_are_those_nearest_by_cosine(memory: Memory) -> None:
+    await memory.sync("anna", person(TEXTS))
+    found = await memory.nearest("anna", ["My home is in Bern.", "Biscuit is my dog."], 2)
+    assert [each[0].fact.text for each in found] == ["I live in Bern.", "My dog is called Biscuit."]
+    assert all(0.5 < each[0].score <= 1 and len(each) == 2 for each in found)
+    assert await memory.nearest("ben", ["My dog."], 2) == [[]]
+
+
+async def test_forgetting_an_owner_leaves_neither_vector_nor_kv_nor_snapshot(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.sync("ben", person(TEXTS))
+    await memory.settle()
+    await engine.snapshot("anna")
+    bens = engine.resident("ben")
+    await memory.forget("anna")
+    assert engine.resident("anna") == frozenset()
+    assert engine.snapshots == {}
+    assert memory.indexed("anna") == []
+    assert not memory.holds("anna")
+    assert await memory.recall("anna", "dog", 9) == []
+    assert engine.resident("ben") == bens
+    await memory.aclose()
+    assert "anna" not in engine.snapshots
+
+
+async def test_an_owner_who_was_forgotten_can_be_told_facts_again(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    await memory.forget("anna")
+    await memory.sync("anna", person(TEXTS[:3]))
+    await memory.settle("anna")
+    _, usage = await ask(memory, "anna", "Where do I live?")
+    assert usage.missing == ()
+    assert usage.injected_tokens > 0
+
+
+async def test_a_segment_that_no_fact_needs_is_astray(memory: Memory, engine: FakeEngine) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    assert await memory.astray("anna") == []
+    assert sorted(memory.indexed("anna")) == sorted(f.id for f in person(TEXTS))
+    await engine.encode(EncodeJob("anna", [1], (Span("forgotten", 0, 1),)))
+    assert await memory.astray("anna") == ["forgotten"]
+    assert await memory.astray("ben") == []
+
+
+async def test_prompts_before_a_forgetting_are_out_of_the_prefix_caches_reach(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    salts = []
+    generate = FakeEngine.generate
+
+    def noted(self: FakeEngine, prompt: Prompt, mode: Mode, sampling: Sampling):  # type: ignore[no-untyped-def]
+        salts.append(sampling.cache_salt)
+        return generate(self, prompt, mode, sampling)
+
+    monkeypatch.setattr(FakeEngine, "generate", noted)
+    facts = person(TEXTS)
+    for held in (facts, facts, [*facts, *person(["I drink tea."])], facts[1:], facts[1:]):
+        await memory.sync("anna", held)
+        await ask(memory, "anna", "Where do I live?")
+    memory.forget_prompts("anna")
+    await ask(memory, "anna", "Where do I live?")
+    first, *_, before, last = salts
+    assert salts == [first] * 3 + [before] * 2 + [last]
+    assert len({first, before, last}) == 3
+
+
+async def test_closing_drops_what_is_forgotten_and_writes_the_rest(
+    memory: Memory, engine: FakeEngine
+) -> None:
+    await memory.sync("anna", person(TEXTS))
+    await memory.settle("anna")
+    await engine.snapshot("anna")
+    await memory.sync("anna", person(TEXTS[:1]))
+    await memory.aclose()
+    (fact,) = person(TEXTS[:1])
+    kept = memory._encoder.segments("anna", [fact])[fact.id].segment_id
+    assert engine.snapshots["anna"].keys() == {kept, memory._encoder.prefix_id("anna")}

@@ -145,3 +145,19 @@ def test_a_run_in_parts_keeps_the_same_segments(tokenizer: ChatTokenizer) -> Non
             part = encoder.job("anna", run[first : first + 3])
             assert part.token_ids == whole.token_ids[: len(part.token_ids)]
             assert set(part.spans) <= set(whole.spans)
+
+
+def test_a_window_holds_facts_of_its_own_scope_only(tokenizer: ChatTokenizer) -> None:
+    encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
+    open_ = person(30)
+    secret = [MemoryFact(f"s{i}", f"I hide {i} coins.", conversation="7") for i in range(30)]
+    mixed = [fact for pair in zip(open_, secret, strict=True) for fact in pair]
+    segments = encoder.segments("anna", mixed)
+    assert list(segments) == [fact.id for fact in mixed]
+    alone = encoder.segments("anna", open_) | encoder.segments("anna", secret)
+    assert {i: s.segment_id for i, s in segments.items()} == {
+        i: s.segment_id for i, s in alone.items()
+    }
+    for job in jobs_of(encoder, segments.values()):
+        ids = {i for i, s in segments.items() if s.segment_id in {p.segment_id for p in job.spans}}
+        assert len({i[0] for i in ids}) == 1

@@ -1,5 +1,6 @@
 """Up, down, nothing lost on the way, and the tables are what the code thinks they are."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from agent.revision import alembic_config, head_revision, migrate
 from memory_engine.errors import DatabaseError
 
-NOW = "2026-01-02 03:04:05"
+NOW, LATER = "2026-01-02 03:04:05", "2026-02-03 04:05:06"
 
 
 @contextmanager
@@ -32,13 +33,29 @@ def fill(file: Path) -> None:
     """One user, one conversation, two turns."""
     with connected(file) as c:
         c.execute("INSERT INTO users VALUES ('ann', 0, ?)", (NOW,))
-        c.execute("INSERT INTO conversations VALUES (1, 'ann', 'Hi', ?)", (NOW,))
+        c.execute(
+            "INSERT INTO conversations (id, owner, title, created_at) VALUES (1, 'ann', 'Hi', ?)",
+            (NOW,),
+        )
         for position, role in enumerate(("user", "assistant")):
             c.execute(
                 "INSERT INTO turns (conversation_id, position, role, status, text,"
                 " remember_attempts, created_at) VALUES (1, ?, ?, 'complete', 'Hi', 0, ?)",
                 (position, role, NOW),
             )
+
+
+def fill_facts(file: Path) -> None:
+    """As revision 0002 has them: one fact by hand, superseded by one of the first turn."""
+    insert = (
+        "INSERT INTO facts (id, owner, text, same_as, attribute, kind, source_turn_id,"
+        " superseded_by, created_at, ended_at)"
+        " VALUES (?, 'ann', ?, ?, 'home', 'stable', ?, ?, ?, ?)"
+    )
+    with connected(file) as c:
+        c.execute(insert, (2, "I live in Rome.", "r", 1, None, NOW, None))
+        c.execute(insert, (1, "I live in Bern.", "b", None, 2, NOW, LATER))
+        c.execute("INSERT INTO fact_events VALUES (1, 1, 'superseded', ?)", (LATER,))
 
 
 def counts(file: Path) -> dict[str, int]:
@@ -57,6 +74,7 @@ def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Pat
     assert list(counts(file)) == [
         "conversations",
         "fact_events",
+        "fact_sources",
         "fact_vectors",
         "facts",
         "turns",
@@ -82,11 +100,45 @@ def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) 
     assert counts(file) == {
         "conversations": 1,
         "fact_events": 0,
+        "fact_sources": 0,
         "fact_vectors": 0,
         "facts": 0,
         "turns": 2,
         "users": 1,
     }
+
+
+def test_facts_of_the_second_revision_get_validity_and_sources_and_keep_their_rules(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file), "0002")
+    fill(file)
+    fill_facts(file)
+    migrate(url_of(file))
+    with connected(file) as c:
+        validity = "SELECT id, valid_from, valid_to, subject, scope FROM facts ORDER BY id"
+        assert c.execute(validity).fetchall() == [(1, NOW, LATER, "", ""), (2, NOW, None, "", "")]
+        sources = c.execute("SELECT fact_id, turn_id FROM fact_sources ORDER BY fact_id").fetchall()
+        assert sources == [(1, None), (2, 1)]
+        assert c.execute("SELECT by_fact_id FROM fact_events").fetchall() == [(2,)]
+        for wrong in (
+            "UPDATE facts SET kind = 'mood'",
+            "UPDATE facts SET text = NULL",
+            "UPDATE facts SET ended_at = NULL",
+            "UPDATE fact_events SET kind = 'lost'",
+        ):
+            with pytest.raises(sqlite3.IntegrityError):
+                c.execute(wrong)
+        c.execute("UPDATE facts SET kind = 'transient', scope = 'x' WHERE id = 2")
+        c.execute("UPDATE fact_events SET kind = 'retracted'")
+    command.downgrade(alembic_config(url_of(file)), "0002")
+    with connected(file) as c:
+        rows = c.execute("SELECT kind, ended_at IS NULL FROM facts ORDER BY id").fetchall()
+        assert rows == [("stable", 0), ("stable", 0)]
+        assert c.execute("SELECT kind FROM fact_events").fetchall() == [("superseded",)]
+        with pytest.raises(sqlite3.IntegrityError):
+            c.execute("UPDATE facts SET text = NULL")
 
 
 def test_everything_can_be_taken_down(tmp_path: Path) -> None:
@@ -100,6 +152,16 @@ def test_the_tables_are_those_of_the_code(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
     migrate(url_of(file))
     command.check(alembic_config(url_of(file)))
+
+
+def test_ids_are_never_used_twice(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file))
+    with connected(file) as c:
+        tables = c.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE '%id INTEGER%'")
+        numbered = {name: sql for name, sql in tables if re.search(r"\bid INTEGER", sql)}
+        assert {"facts", "turns"} < numbered.keys()
+        assert [name for name, sql in numbered.items() if "AUTOINCREMENT" not in sql] == []
 
 
 def test_there_is_one_head() -> None:
@@ -160,11 +222,12 @@ def test_a_migration_that_fails_is_undone_as_a_whole(
     file = tmp_path / "a.db"
     migrate(url_of(file))
     fill(file)
+    before = head_revision()
     monkeypatch.setattr("agent.revision.MIGRATIONS", extra_revision(tmp_path / "m", body))
     with pytest.raises(error):
         migrate(url_of(file))
     with connected(file) as c:
-        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [("0003",)]
+        assert c.execute("SELECT version_num FROM alembic_version").fetchall() == [(before,)]
         assert c.execute("SELECT * FROM users").fetchall() == [("ann", 0, NOW)]
 
 

@@ -7,7 +7,10 @@ import pytest
 from alembic import command
 from sqlalchemy import make_url, text
 
+from agent.audit import audit_rows
 from agent.database import Database
+from agent.facts import FactStore
+from agent.records import Scope
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
@@ -41,16 +44,35 @@ async def test_up_down_up_and_the_tables_are_those_of_the_code(postgres_url: str
     await database.aclose()
 
 
-async def test_rows_of_the_first_revision_survive_the_way_up(postgres_url: str) -> None:
-    await asyncio.to_thread(migrate, postgres_url, "0001")
+async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url: str) -> None:
+    await asyncio.to_thread(migrate, postgres_url, "0002")
+    with connect(postgres_url) as c:
+        c.execute("INSERT INTO users VALUES ('ann', 0, now())")
+        c.execute("INSERT INTO conversations (owner, created_at) VALUES ('ann', now())")
+        c.execute(
+            "INSERT INTO turns (conversation_id, position, role, status, text, remember,"
+            " remember_attempts, created_at)"
+            " VALUES (1, 0, 'user', 'complete', 'I have a cat.', 'pending', 0, now())"
+        )
+        c.execute(
+            "INSERT INTO facts (owner, text, same_as, kind, source_turn_id, created_at)"
+            " VALUES ('ann', 'I ski.', 'x', 'stable', 1, now())"
+        )
     database = Database(postgres_url)
-    transcript = Transcript(database)
-    turn = await transcript.add_message("ann", None, "I have a cat.", remember=True)
-    with pytest.raises(DatabaseRevisionError, match=r"at revision 0001.*inferscale migrate"):
+    with pytest.raises(DatabaseRevisionError, match=r"at revision 0002.*inferscale migrate"):
         await check_revision(database)
     await asyncio.to_thread(migrate, postgres_url)
-    assert (await transcript.unremembered())[0] == turn
+    (turn,) = await Transcript(database).unremembered()
+    (fact,) = await FactStore(database).active("ann")
+    assert (turn.text, fact.text, fact.valid_from) == ("I have a cat.", "I ski.", fact.created_at)
+    with connect(postgres_url) as c:
+        assert c.execute("SELECT fact_id, turn_id FROM fact_sources").fetchall() == [(1, 1)]
+        c.execute("UPDATE facts SET kind = 'transient'")
     await database.aclose()
+    await asyncio.to_thread(command.downgrade, alembic_config(postgres_url), "0002")
+    with connect(postgres_url) as c:
+        rows = c.execute("SELECT kind, ended_at IS NOT NULL FROM facts").fetchall()
+        assert rows == [("stable", True)]
 
 
 async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
@@ -82,6 +104,27 @@ async def test_vectors_are_kept_and_go_with_their_fact(postgres_url: str) -> Non
         await store.save("ann", model, kept)
         await parts.service.forget_fact("ann", dog.id)
         assert list(await store.load("ann", model)) == [cello.id]
+
+
+async def test_facts_are_undone_scoped_exchanged_and_forgotten(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        odd = "o'brien \"; DROP TABLE facts; -- 100% \U0001f468\u200d\U0001f469"
+        conversation = (await parts.say("I live in Bern. I ski.", odd)).conversation_id
+        assert conversation is not None
+        await parts.say("I moved to Zurich.", odd)
+        await parts.service.add_fact(odd, "I ski here.", Scope("coach", conversation))
+        await parts.service.undo(odd, "1")
+        document = (await parts.service.export_facts(odd)).model_dump_json()
+        assert (await parts.service.import_facts("ann", document)).added == 3
+        assert (await parts.service.import_facts("ann", document)).known == 3
+        known = await parts.known()
+        assert sorted(known) == ["I live in Bern.", "I ski."]
+        assert await parts.service.forget_conversation(odd, conversation) == 3
+        assert await parts.known(odd) == []
+        assert [f.ok for f in await audit_rows(parts.database, odd)] == [True] * 3
+        assert await parts.service.forget_everything(odd) == 1
+        assert await parts.service.history(odd) == []
+        assert await parts.known() == known
 
 
 async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:

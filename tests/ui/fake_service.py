@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from agent.events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
-from agent.records import Conversation, Fact
+from agent.records import EVERYWHERE, Conversation, Fact, Scope
 from agent.transcript import UNTITLED
 from app.service import ChatService
 from memory_engine.errors import EmptyMessageError, NotFoundError
@@ -106,7 +106,7 @@ class FakeService(ChatService):
     async def facts(self, user: str) -> list[Fact]:
         return list(self.known.values())
 
-    async def add_fact(self, user: str, text: str) -> Fact:
+    async def add_fact(self, user: str, text: str, scope: Scope = EVERYWHERE) -> Fact:
         if not text.strip():
             raise EmptyMessageError("The message is empty. Write something first.")
         fact = Fact(f"f{len(self.known)}", text, date(2026, 5, 3), datetime.now(UTC))

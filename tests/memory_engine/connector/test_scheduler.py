@@ -295,3 +295,15 @@ def test_a_transfer_is_one_array_of_32_bit_integers() -> None:
     assert load is not None
     assert load.index.dtype == np.int32
     assert load.index.shape == (3, 3)
+
+
+def test_the_segments_of_an_owner_are_listed_and_nobody_elses() -> None:
+    side = opened()
+    encode(side, "a:2:3 b:5:4")
+    encode(side, "c:0:2", owner="ben")
+    side.arrived("list", {"op": "list", "owner": "anna"}, 1)
+    assert account(side, "list")["resident"] == ["a", "b"]
+    side.arrived("drop", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    side.finished("drop")
+    side.arrived("list", {"op": "list", "owner": "anna"}, 1)
+    assert account(side, "list")["resident"] == ["b"]

@@ -1,0 +1,100 @@
+"""All that is known of a user and was, as a document."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from agent.database import Database
+from agent.exchange_format import Document, EventDocument, FactDocument, SourceDocument
+from agent.tables import FactEventRow, FactRow, FactSourceRow, TurnRow
+from agent.utc import utc_now
+
+
+async def export_facts(database: Database, owner: str) -> Document:
+    """Everything that is known of `owner` and was, but for what is forgotten."""
+    rows = select(FactRow).where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
+    async with database.read() as session:
+        sources, by_hand = await _sources(session, owner)
+        events = await _events(session, owner)
+        facts = [
+            _document(row, sources.get(row.id, ()), events.get(row.id, ()), row.id in by_hand)
+            for row in await session.scalars(rows.order_by(FactRow.id))
+        ]
+    kept = {fact.id for fact in facts}
+    return Document(
+        user=owner, exported_at=utc_now(), facts=tuple(_without_gone(f, kept) for f in facts)
+    )
+
+
+async def _sources(
+    session: AsyncSession, owner: str
+) -> tuple[dict[int, tuple[SourceDocument, ...]], set[int]]:
+    query = (
+        select(FactSourceRow.fact_id, TurnRow)
+        .join(FactRow, FactRow.id == FactSourceRow.fact_id)
+        .outerjoin(TurnRow, TurnRow.id == FactSourceRow.turn_id)
+        .where(FactRow.owner == owner)
+        .order_by(FactSourceRow.id)
+    )
+    found: dict[int, tuple[SourceDocument, ...]] = {}
+    by_hand: set[int] = set()
+    for fact_id, turn in await session.execute(query):
+        if turn is None:
+            by_hand.add(fact_id)
+            continue
+        source = SourceDocument(
+            conversation=str(turn.conversation_id),
+            turn=turn.id,
+            said_at=turn.created_at,
+            text=turn.text,
+        )
+        found[fact_id] = (*found.get(fact_id, ()), source)
+    return found, by_hand
+
+
+async def _events(session: AsyncSession, owner: str) -> dict[int, tuple[EventDocument, ...]]:
+    query = (
+        select(FactEventRow)
+        .join(FactRow, FactRow.id == FactEventRow.fact_id)
+        .where(FactRow.owner == owner)
+        .order_by(FactEventRow.id)
+    )
+    found: dict[int, tuple[EventDocument, ...]] = {}
+    for row in await session.scalars(query):
+        by = None if row.by_fact_id is None else str(row.by_fact_id)
+        event = EventDocument.model_validate({"kind": row.kind, "at": row.at, "by": by})
+        found[row.fact_id] = (*found.get(row.fact_id, ()), event)
+    return found
+
+
+def _document(
+    row: FactRow,
+    sources: Sequence[SourceDocument],
+    events: Sequence[EventDocument],
+    by_hand: bool,
+) -> FactDocument:
+    plain = ("text", "kind", "subject", "attribute", "time_expression", "agent")
+    instants = ("created_at", "valid_from", "valid_to", "ended_at")
+    return FactDocument.model_validate(
+        {name: getattr(row, name) for name in (*plain, *instants)}
+        | {
+            "id": str(row.id),
+            "when": row.dated,
+            "conversation": None if row.conversation_id is None else str(row.conversation_id),
+            "superseded_by": None if row.superseded_by is None else str(row.superseded_by),
+            "by_hand": by_hand,
+            "sources": sources,
+            "events": events,
+        }
+    )
+
+
+def _without_gone(fact: FactDocument, kept: set[str]) -> FactDocument:
+    """The fact without mentions of facts that are forgotten."""
+    events = tuple(
+        event if event.by in kept else event.model_copy(update={"by": None})
+        for event in fact.events
+    )
+    by = fact.superseded_by if fact.superseded_by in kept else None
+    return fact.model_copy(update={"events": events, "superseded_by": by})
