@@ -24,17 +24,22 @@ def free_pages(file: Path) -> FreePages:
         header = database.read(100)
         size = int.from_bytes(header[16:18], "big")
         size = 65536 if size == 1 else size
-        trunk = _number(header, FIRST_TRUNK)
+        trunk, pages = _number(header, FIRST_TRUNK), file.stat().st_size // size
         count, full = 0, 0
         while trunk:
             page = _page(database, trunk, size)
             leaves = _number(page, 4)
             count += 1 + leaves
-            full += any(page[8 + 4 * leaves :])
+            full += not _only_numbers(page[8 + 4 * leaves :], pages)
             for n in range(leaves):
                 full += any(_page(database, _number(page, 8 + 4 * n), size))
             trunk = _number(page, 0)
     return FreePages(count, full)
+
+
+def _only_numbers(data: bytes, pages: int) -> bool:
+    """Whether it is what a list leaves behind that grew shorter: numbers of pages, or zeros."""
+    return all(_number(data, offset) <= pages for offset in range(0, len(data) - 3, 4))
 
 
 def _page(database: BinaryIO, number: int, size: int) -> bytes:

@@ -67,6 +67,8 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     # refuse the rows that point to it. They are checked at the end instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=OFF")
+    # Not every SQLite is built to overwrite the table that a rebuilt one replaces.
+    connection.execute("PRAGMA secure_delete=ON")
     connection.execute(f"PRAGMA busy_timeout={LOCK_TIMEOUT_MS}")
     _write_ahead(connection)
 

@@ -14,6 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.exc import IntegrityError
 
 from agent.revision import alembic_config, head_revision, migrate
+from agent.sqlite_pages import free_pages
 from memory_engine.errors import DatabaseError
 
 NOW, LATER = "2026-01-02 03:04:05", "2026-02-03 04:05:06"
@@ -139,6 +140,22 @@ def test_facts_of_the_second_revision_get_validity_and_sources_and_keep_their_ru
         assert c.execute("SELECT kind FROM fact_events").fetchall() == [("superseded",)]
         with pytest.raises(sqlite3.IntegrityError):
             c.execute("UPDATE facts SET text = NULL")
+
+
+def test_rebuilding_a_table_leaves_no_copy_of_its_rows_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    migrate(url_of(file), "0002")
+    fill(file)
+    with connected(file) as c:
+        c.executemany(
+            "INSERT INTO facts (owner, text, same_as, kind, created_at)"
+            " VALUES ('ann', ?, ?, 'stable', ?)",
+            [(f"I own zanzibar {n}. " * 20, str(n), NOW) for n in range(200)],
+        )
+    migrate(url_of(file))
+    free = free_pages(file)
+    assert free.count > 10
+    assert free.full == 0
 
 
 def test_everything_can_be_taken_down(tmp_path: Path) -> None:
