@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from agent.statements import TIME_FIRST
+from agent.statements import OPENING
 from agent.words import word_set, words
 
 
@@ -16,6 +16,8 @@ class Attribute:
     denied: bool = False
 
 
+# Attributes of the user; others name whose they are in their key.
+USERS_OWN = word_set("name age home hometown job employer birthday partner relationship diet")
 NATIONALITIES = word_set(
     """american argentinian australian austrian belgian brazilian british bulgarian canadian
     chilean chinese colombian croatian cuban czech danish dutch egyptian english estonian
@@ -49,8 +51,8 @@ NOT = r"(?:don't |do not |no longer |not )?"
 DENIAL = re.compile(r"\b(?:don't|do not|no longer|not)\b", re.IGNORECASE)
 LOVES = (
     r"(?:really |absolutely |also |still |just |now |actually |do |never )*"
-    r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |didn't )?"
-    r"(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|stand"
+    r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |can not |could not |couldn't "
+    r"|didn't |did not )?(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|stand"
     r"|(?:am |is |are )?(?:not )?(?:a |an )?(?:big |huge )?(?:fan|fond) of)"
 )
 TAIL = (
@@ -110,7 +112,6 @@ PATTERNS = tuple(
         (rf"^(?P<x>i|we|my [\w'-]+(?: [\w'-]+)?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
     )
 )
-OPENING = re.compile(f"^{TIME_FIRST}", re.IGNORECASE)
 LEFT = re.compile(
     r"^i (?:just |recently |have )?(?:quit|left) (?:my (?:job|position) )?(?:at |with )?(?P<v>.+)",
     re.I,

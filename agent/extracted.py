@@ -1,8 +1,14 @@
-"""The shape of a model's answer when it extracts facts: schema and check in one."""
+"""The shape of a model's answer when it extracts facts: schema and check in one.
+
+Only bounds and enumerations: xgrammar enforces these, and not a pattern or a format together
+with a length.
+"""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from agent.records import FactKind
 
 
 class Statement(BaseModel):
@@ -11,6 +17,8 @@ class Statement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: Annotated[str, Field(max_length=300)]
+    subject: Literal["user", "assistant", "other"]
+    name: Annotated[str, Field(max_length=60)]
     attribute: Literal[
         "none",
         "name",
@@ -25,9 +33,9 @@ class Statement(BaseModel):
         "diet",
     ]
     value: Annotated[str, Field(max_length=120)]
-    holds: bool
-    kind: Literal["lasting", "event", "plan", "passing"]
-    when: Annotated[str, Field(max_length=60)]
+    polarity: Literal["affirmed", "denied"]
+    kind: FactKind
+    time_expression: Annotated[str, Field(max_length=60)]
 
 
 class Extracted(BaseModel):

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Literal
 
 TurnStatus = Literal["complete", "stopped", "failed"]
-FactKind = Literal["stable", "event", "plan"]
+FactKind = Literal["stable", "event", "plan", "transient"]
 
 
 @dataclass(frozen=True, slots=True)

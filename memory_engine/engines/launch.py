@@ -61,7 +61,13 @@ def _engine_args(
 
     arena_bytes = int(connector["arena_bytes"])
     on_host = int(connector.get("host_bytes", 0))
-    options: dict[str, Any] = {"disable_log_stats": False, "enable_prefix_caching": True}
+    options: dict[str, Any] = {
+        "disable_log_stats": False,
+        "enable_prefix_caching": True,
+        # Where white space may stand between any two tokens of JSON, a greedy model can write
+        # nothing else until its tokens are spent. `auto` refuses the flag.
+        "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
+    }
     if current_platform.is_cpu():
         require_room(arena_bytes + on_host + (kv_cache_bytes or 0))
         # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
