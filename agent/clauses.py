@@ -10,6 +10,7 @@ JOINT = re.compile(
     r"(?=(?P<own>i|we|my|our)\b|\w)",
     re.IGNORECASE,
 )
+OWN = re.compile(r"\b(?:i|we|my|our)\b", re.IGNORECASE)
 SHORTEST = 3  # words
 
 
@@ -19,9 +20,9 @@ def clauses(sentence: str) -> list[str]:
     "I'm Anna and I live in Bern" says two things; "my wife and I live in Bern" one. What is
     unsure is parted from what is not: "I like golf, but I might stop".
     """
-    parts, start = [], 0
-    if SUPPOSED.search(sentence):
+    if SUPPOSED.search(sentence) or not OWN.search(sentence):
         return [sentence]
+    parts, start = [], 0
     for joint in JOINT.finditer(sentence):
         left, right = sentence[start : joint.start()], sentence[joint.end() :]
         if _parts(left, right, own=joint["own"] is not None):

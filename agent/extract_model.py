@@ -21,14 +21,15 @@ from agent.records import UserTurn
 from agent.sentences import holds_words, pieces, sentences
 from agent.statements import kind_of, strip_lead_in
 from agent.subjects import USER
-from agent.text import one_line
 from agent.wording import candidate_of
+from agent.words import words
 from memory_engine.errors import EngineError, MessageTooLongError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
 PART_CHARACTERS = 1200
-LONGEST = 400  # characters of a fact
+PART_SENTENCES = 8  # as many as an answer has statements
+LONGEST = 300  # characters of a fact, and of a quote
 MAX_TOKENS = 1024
 # The second try is not greedy: a greedy one would fail in the same way.
 TEMPERATURES = (0.0, 0.5)
@@ -125,7 +126,7 @@ def _parts(own: Sequence[str]) -> list[list[str]]:
     parts: list[list[str]] = []
     room = 0
     for sentence in own:
-        if not parts or room < len(sentence):
+        if not parts or room < len(sentence) or len(parts[-1]) == PART_SENTENCES:
             parts.append([])
             room = PART_CHARACTERS
         parts[-1].append(sentence)
@@ -136,8 +137,8 @@ def _parts(own: Sequence[str]) -> list[list[str]]:
 def _candidates(statement: Statement, part: Sequence[str]) -> Iterator[Candidate]:
     """The candidates for a statement; none where no sentence of the user's holds it."""
     quote = _comparable(statement.quote)
-    sentence = next((s for s in part if holds_words(quote) and quote in _comparable(s)), None)
-    if sentence is None or statement.subject == "assistant":
+    sentence = next((s for s in part if quote in _comparable(s)), None)
+    if sentence is None or len(quote.split()) < 2 or statement.subject == "assistant":
         log.info("a statement was dropped: it is not in one of the user's sentences")
         return
     for told in clauses(strip_lead_in(sentence)):
@@ -167,4 +168,5 @@ def _read_by_model(told: str, statement: Statement) -> dict[str, Any]:
 
 
 def _comparable(text: str) -> str:
-    return one_line(text.replace("\u2019", "'")).casefold().rstrip(" .!,;\u3002\uff01\uff0c\uff1b")
+    """The words of `text` alone: a string with a length cannot hold `"` in xgrammar's JSON."""
+    return f" {' '.join(words(text))} "

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from itertools import islice
 
 from agent.candidate import Candidate
 from agent.clauses import clauses
@@ -34,16 +36,19 @@ class RuleExtractor:
 
 def statements_in(message: str) -> list[Candidate]:
     """The statements in `message`, in order, at most MOST."""
-    if is_client_task(message):
-        return []
-    found = [
-        candidate_of(statement, kind)
-        for sentence in sentences(message)
-        if not states_nothing(sentence)
-        for piece in pieces(strip_lead_in(sentence), LONGEST)
-        for statement in clauses(piece)
-        if (kind := kind_of(statement))
-    ]
+    found = list(islice(_statements(message), MOST + 1))
     if len(found) > MOST:
-        log.warning("a message states %d things; the first %d are kept", len(found), MOST)
+        log.warning("a message states more than %d things; the first %d are kept", MOST, MOST)
     return found[:MOST]
+
+
+def _statements(message: str) -> Iterator[Candidate]:
+    if is_client_task(message):
+        return
+    for sentence in sentences(message):
+        if states_nothing(sentence):
+            continue
+        for piece in pieces(strip_lead_in(sentence), LONGEST):
+            for statement in clauses(piece):
+                if kind := kind_of(statement):
+                    yield candidate_of(statement, kind)

@@ -1,7 +1,8 @@
 """The shape of a model's answer when it extracts facts: schema and check in one.
 
 Only bounds and enumerations: xgrammar enforces these, and not a pattern or a format together
-with a length.
+with a length. A string with a length holds no escapes there, so no `"` and no backslash: quotes
+are compared by their words.
 """
 
 from typing import Annotated, Literal

@@ -62,6 +62,7 @@ POINTS_ELSEWHERE = re.compile(
         (?:that|this|her|his|hers|their|theirs)\b(?<!\bso\sthat)
       | ^(?:i|we)(?:'ve|\s+(?:have|had|like|love|want))\s+(?:got\s+)?(?:one|two|three|four|five|\d+|some
         |many|several|both|an?\s+(?:few|couple|lot))(?:\s+(?:favou?rites?|too|myself))?[\s.!]*$
+      | \b(?:is|are|am|was|were|called|named|an?|the|my|our|and)[\s.!]*$
       | \bof\s+(?:it|them|those|these)[\s.!]*$ | \b(?:those|these)\s+things\b
       | ^(?:it|that|this|these|those|they|he|she|there)\b
       | \b(?:your|yours|yourself)\b | \byou\b(?!\s+can\s+call)""",

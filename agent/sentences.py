@@ -7,7 +7,11 @@ from agent.words import UNSPACED
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # What clients put around sources, memories and system text, and HTML.
-TAGGED = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
+TAGGED = re.compile(
+    r"<(?P<tag>[A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"
+    r"|^[ \t]*<(?!br\b|hr\b)[A-Za-z][\w-]*(?:\s[^<>]*)?>[ \t]*\n.*\Z",
+    re.DOTALL | re.MULTILINE,
+)
 QUOTED_LINE = re.compile(r"^\s*(?:>|[{}\[\]|\"\u201c\u201e\u00ab]).*$", re.MULTILINE)
 # A transcript, and a list of what was remembered, are material to the end of the paragraph.
 LABELLED = re.compile(
@@ -60,7 +64,8 @@ def holds_words(sentence: str) -> bool:
 def pieces(sentence: str, longest: int) -> Iterator[str]:
     """`sentence` in parts of at most `longest` characters, cut where it pauses if it does."""
     while len(sentence) > longest:
-        cuts = [m.start() for m in BREAK.finditer(sentence, longest // 2, longest)]
+        cuts = [m.start() for m in BREAK.finditer(sentence, longest // 2, longest + 2)]
+        cuts = [c for c in cuts if c <= longest]
         pauses = [c for c in cuts if not sentence[c].isspace() or sentence[c : c + 5] == " and "]
         cut = (pauses or cuts or [longest])[-1]
         yield sentence[:cut].strip()
@@ -74,7 +79,7 @@ def _split(line: str) -> Iterator[str]:
     for end in END.finditer(line):
         head = line[start : end.end()]
         rest = line[end.end() :].lstrip()
-        if rest and (_is_abbreviation(head, rest) or _is_quoting(head)):
+        if rest and (_is_abbreviation(head, rest) or _is_quoting(head, rest)):
             continue
         yield head.strip()
         start = end.end()
@@ -90,5 +95,7 @@ def _is_abbreviation(head: str, rest: str) -> bool:
     return found.group() not in ("I.", "i.", "no.", "No.")
 
 
-def _is_quoting(head: str) -> bool:
+def _is_quoting(head: str, rest: str) -> bool:
+    if head[-1] in "\"'\u201d\u2019" and rest[0].islower():
+        return True
     return any(head.count(mark) % 2 for mark in '"`') or head.count("\u201c") > head.count("\u201d")

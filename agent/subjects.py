@@ -19,7 +19,7 @@ NAME = r"(?!I\b)[A-Z][\w-]+(?: (?!I\b)[A-Z][\w-]+)?"
 # The user with somebody is the user.
 OWNED = re.compile(
     rf"^(?i:(?:(?:both|one|two|three|all|most|some)\s+(?:of\s+)?)?(?:my|our)\s+"
-    rf"(?P<kin>(?:[\w-]+\s+){{0,3}}?{RELATIONS})\b(?!-)(?P<with>\s+and\s+(?:i|me|myself)\b)?)"
+    rf"(?P<kin>(?:[\w-]+\s+){{0,3}}?{RELATIONS})\b(?!-|\s+(?:names?|tree|home|house|business)\b)(?P<with>\s+and\s+(?:i|me|myself)\b)?)"
     rf"(?:,?\s+(?P<name>{NAME}))?",
 )
 NAME_OF = re.compile(

@@ -220,9 +220,7 @@ async def test_a_part_that_does_not_fit_the_context_is_asked_about_in_smaller_on
 
 async def test_whom_a_statement_is_about_is_named_in_the_users_words() -> None:
     """mem0#1528, QuixiAI/Hexis#61."""
-    reply = answer(
-        statement("我妹妹是护士", subject="other", name="妹妹")
-    )
+    reply = answer(statement("我妹妹是护士", subject="other", name="妹妹"))
     (sister,) = await found("我妹妹是护士。", lambda p: reply)
     assert sister.subject == "妹妹"
     reply = answer(statement("Tomás es médico", subject="other", name="Pedro"))
@@ -244,6 +242,13 @@ async def test_a_chat_in_chinese_gives_facts_in_chinese() -> None:
     home, trip = await found(message, lambda p: reply)
     assert (home.text, home.attribute, home.value) == ("我住在北京。", "home", "北京")
     assert (trip.text, trip.kind, trip.when) == ("上周我去了上海。", "event", date(2026, 4, 29))
+
+
+async def test_a_quote_need_not_repeat_marks_that_json_escapes() -> None:
+    """letta#729: braces, quotes and backslashes in a message."""
+    message = 'I own "The \\ Cat" {on} DVD.'
+    reply = answer(statement("I own The Cat on DVD"))
+    assert await asked(message, lambda p: reply) == [message]
 
 
 async def test_no_word_of_the_prompt_becomes_a_fact() -> None:
