@@ -32,7 +32,8 @@ PROFESSIONS = (
     r"(?:\w+ )?(?:accountant|actor|actress|architect|artist|assistant|baker|barber|biologist"
     r"|carpenter|chef|chemist|cook|dentist|designer|developer|doctor|driver|economist|editor"
     r"|electrician|engineer|farmer|firefighter|gardener|hairdresser|historian|journalist|judge"
-    r"|lawyer|lecturer|librarian|manager|mechanic|midwife|musician|nurse|painter|paramedic|pharmacist"
+    r"|lawyer|lecturer|librarian|manager|mechanic|midwife|musician|nurse|painter|paramedic"
+    r"|pharmacist"
     r"|photographer|physicist|physiotherapist|pilot|plumber|police officer|policeman|postman"
     r"|professor|programmer|psychologist|researcher|sailor|scientist|secretary|singer|social worker"
     r"|soldier|student|surgeon|tailor|teacher|therapist|translator|vet|veterinarian|waiter|waitress"
@@ -52,7 +53,8 @@ DENIAL = re.compile(r"\b(?:don't|do not|no longer|not)\b", re.IGNORECASE)
 LOVES = (
     r"(?:really |absolutely |also |still |just |now |actually |do |never )*"
     r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |can not |could not |couldn't "
-    r"|didn't |did not )?(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|stand"
+    r"|didn't |did not )?(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?"
+    r"|loathes?|stand"
     r"|(?:am |is |are )?(?:not )?(?:a |an )?(?:big |huge )?(?:fan|fond) of)"
 )
 TAIL = (
@@ -113,7 +115,8 @@ PATTERNS = tuple(
     )
 )
 LEFT = re.compile(
-    r"^i (?:just |recently |have )?(?:quit|left) (?:my (?:job|position) )?(?:at |with )?(?P<v>.+)",
+    r"^i (?:just |recently |have )?(?:quit|left) (?!\w+ing\b)(?:my (?:job|position) )?(?:at "
+    r"|with )?(?P<v>.+)",
     re.I,
 )
 NAME_ONLY = re.compile(r"^I am (?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})$")

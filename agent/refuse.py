@@ -13,8 +13,10 @@ NAMED_SECRET = re.compile(
       | social\s+security(?:\s+number)? | ssn | (?:credit|debit|bank)\s+card(?:\s+number)?
       | login\s+(?:is|code|data) | (?:iban|routing|account|social\s+insurance)\s+(?:number|no\.?)
       | one[\s-]time\s+(?:code|pin) | (?:2fa|otp|mfa|verification|backup)\s+codes?
-      | (?:ssh|gpg|pgp|encryption|license|licence|master|wallet)\s+keys? | safe\s+(?:code|combination)
-      | (?:my|the|our)\s+(?:\w+\s+)?(?:pw|pwd) | combination\s+(?:to|of|for)\s+(?:my|the|our)\s+(?:safe|lock)
+      | (?:ssh|gpg|pgp|encryption|license|licence|master|wallet)\s+keys? | safe\s+(?:code
+      |combination)
+      | (?:my|the|our)\s+(?:\w+\s+)?(?:pw|pwd) | combination\s+(?:to|of|for)\s+(?:my|the
+      |our)\s+(?:safe|lock)
       | (?:kenn|pass)w(?:ort|\u00f6rter) | zugangsdaten | mot\s+de\s+passe | contrase\u00f1as?
       | senha | parola\s+d'ordine | wachtwoord | has\u0142o | \u043f\u0430\u0440\u043e\u043b\u044c
     )\b
@@ -46,7 +48,8 @@ INSTRUCTION = re.compile(
       | (?:you|assistant)\s+(?:must|should|shall|need\s+to|have\s+to|will\s+(?:always|never)
         |are\s+(?:now|to)\b|can\s+(?:only|never))
       | (?:whenever|every\s+time|each\s+time|when|if)\s+(?:i|you|we|they|someone
-        |the\s+user|a\s+user)\b[^.]*,\s*(?:always|never|please|you|reply|respond|answer|say|send|tell)
+        |the\s+user|a\s+user)\b[^.]*,\s*(?:always|never|please|you|reply|respond|answer|say|send
+        |tell)
       | (?:always|never)\s+(?:answer|reply|respond|send|tell|say|include|call|use|reveal|ask
         |mention|write|forward|share|add|append|output|trust|refuse|speak|translate|start|end)
       | your\s+(?:new\s+)?(?:instructions?|rules?|role|task|job|system\s+prompt)\b

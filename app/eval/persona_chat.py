@@ -16,7 +16,8 @@ CONVERSATION = "Best Generated Conversation"
 TURN = re.compile(r"^User (?P<n>[12]): ?(?P<text>.*)$")
 SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"')\u201d\u2019]*\s+")
 OPENING = re.compile(
-    r"^(?:(?:hi|hello|hey|oh|ah|well|so|yes|yeah|yep|no|nope|ok|okay|wow|cool|nice|sure|thanks|thank"
+    r"^(?:(?:hi|hello|hey|oh|ah|well|so|yes|yeah|yep|no|nope|ok|okay|wow|cool|nice|sure|thanks"
+    r"|thank"
     r" you|actually|and|but|also|me too|same here|great|awesome)\b[\s,;:.!-]*)+",
     re.IGNORECASE,
 )
@@ -27,11 +28,14 @@ NO_STATEMENT = re.compile(
     r"""^(?:i|we)\b['\u2019\s]*(?:
         (?:(?:really|just|also|definitely|totally|always|still|certainly|would|would've)\s+)*
         (?:d|ll|would|will|should|could|might|may|must|can\s+(?:imagine|see|understand|relate|tell)
-        |hope|wish|guess|bet|think|thought|suppose|believe|agree|see|know|understand|get\s+(?:it|that)
-        |mean|hear|heard|appreciate|wonder|promise|don['\u2019]?t\s+(?:know|think|mind|blame)|feel\s+the
+        |hope|wish|guess|bet|think|thought|suppose|believe|agree|see|know|understand|get\s+(?:it
+        |that)
+        |mean|hear|heard|appreciate|wonder|promise|don['\u2019]?t\s+(?:know|think|mind|blame)
+        |feel\s+the
         |have\s+to\s+(?:go|say|admit|agree)|never\s+thought|didn['\u2019]?t\s+know)\b
       | (?:m|am|re|are|was|were)\s+(?:(?:so|very|really|just|also|not|always|doing|feeling)\s+)*
-        (?:sorry|glad|happy\s+(?:to|for|that|you)|sure|good\b|well\b|fine|great|okay|ok|doing|curious
+        (?:sorry|glad|happy\s+(?:to|for|that|you)|sure|good\b|well\b|fine|great|okay|ok|doing
+          |curious
         |excited\s+(?:for\s+you|to\s+(?:see|meet|hear|talk))|impressed|jealous|afraid\s+(?:not|so|i)
         |just\s+(?:kidding|saying)|pleased|honou?red|here\s+(?:to|for)|looking\s+forward)
     )""",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -254,13 +255,13 @@ async def test_a_quote_need_not_repeat_marks_that_json_escapes() -> None:
 async def test_no_word_of_the_prompt_becomes_a_fact() -> None:
     """vectorize-io/hindsight#4280, ormah#276, mem0#2736: a prompt's examples are stored."""
     own = [line.lstrip("- ") for line in EXTRACTION.splitlines() if "{" not in line]
-    quotes = [CANARY, f"{CANARY}.", "Quimbrax", *own]
-
-    def reply(prompt: Prompt) -> str:
-        return answer(*(statement(q[:300], value="eleven") for q in quotes[n : n + 8]))
-
-    for n in range(0, len(quotes), 8):
+    for quote in (CANARY, f"{CANARY}.", "Quimbrax", *own):
+        reply = partial(_always, answer(statement(quote[:300], value="eleven")))
         assert await asked("I play golf. My name is Anna.", reply) == []
+
+
+def _always(reply: str, prompt: Prompt) -> str:
+    return reply
 
 
 def test_the_schema_bounds_the_answer() -> None:
