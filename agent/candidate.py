@@ -12,8 +12,8 @@ class Candidate:
 
     `quote` is verbatim from the turn, `text` what would be remembered. `attribute` names
     what has one value at a time, `value` is that value. With `denied` the statement says
-    that `value` is not (or no longer) the attribute's value. `subject` is whom it is about:
-    `user`, or another's name, or what the user calls them ("sister").
+    that `value` is not (or no longer) the attribute's value. `subject` is whom it is about,
+    empty for the user.
     """
 
     quote: str
@@ -24,7 +24,7 @@ class Candidate:
     kind: FactKind = "stable"
     time_expression: str | None = None
     when: date | None = None
-    subject: str = "user"
+    subject: str = ""
 
     def dated(self, when: date | None, expression: str | None) -> "Candidate":
         """The same statement with its date and the words that gave it."""

@@ -160,7 +160,9 @@ def _checked(told: str, statement: Statement) -> Candidate:
 def _read_by_model(told: str, statement: Statement) -> dict[str, Any]:
     if statement.subject == "other":
         named = statement.name and _comparable(statement.name) in _comparable(told)
-        return {"subject": statement.name} if named and not FIRST_PERSON.match(told) else {}
+        return (
+            {"subject": statement.name.casefold()} if named and not FIRST_PERSON.match(told) else {}
+        )
     if statement.attribute == "none" or not statement.value:
         return {}
     denied = statement.polarity == "denied"

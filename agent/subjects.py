@@ -2,7 +2,7 @@
 
 import re
 
-USER = "user"
+USER = ""
 RELATIONS = (
     r"(?:friends?|mates?|bud(?:dy|dies)|mother|mom|mum|mommy|mummy|father|dad|daddy|parents?"
     r"|brothers?|sisters?|siblings?|twins?|sons?|daughters?|kids?|child(?:ren)?|bab(?:y|ies)|boys?"
@@ -33,17 +33,17 @@ NAMED = re.compile(
 
 
 def subject_of(statement: str) -> str:
-    """`user`, or the name of whom `statement` (English, without lead-in) is about.
+    """The name, in lower case, of whom `statement` is about; USER, empty, for the user.
 
-    Without a name it is what the user calls them: "My older sister is a nurse" is about
-    "older sister".
+    `statement` is English, without lead-in. Without a name it is what the user calls them:
+    "My older sister is a nurse" is about "older sister".
     """
     owned = OWNED.match(statement)
     if owned and owned["with"]:
         return USER
     if owned:
-        return owned["name"] or owned["kin"].casefold()
+        return (owned["name"] or owned["kin"]).casefold()
     if of := NAME_OF.match(statement):
         return of["kin"].casefold()
     named = NAMED.match(statement)
-    return named["name"] if named else USER
+    return named["name"].casefold() if named else USER

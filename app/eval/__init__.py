@@ -1,1 +1,1 @@
-"""Measuring what the assistant remembers and how well, on public data that the user names."""
+"""What memory keeps of the answers: `inferscale eval`."""

@@ -14,6 +14,7 @@ from agent.extracted import Extracted
 from agent.ground import ground
 from agent.prompts import CANARY, EXTRACTION
 from agent.records import UserTurn
+from agent.subjects import USER
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Prompt, Sampling
@@ -103,7 +104,24 @@ async def test_what_the_model_calls_passing_is_marked() -> None:
     assert (fact.text, fact.kind) == ("I feel dizzy somehow.", "transient")
 
 
+async def test_the_answer_is_bound_to_the_schema_and_not_to_any_json() -> None:
+    """graphiti#868, mem0#3391, #2043: prose, the schema itself or missing keys come back."""
+    asked_with: list[Sampling] = []
+
+    class Watching(StandInMemory):
+        def stream(self, plan, mode, sampling: Sampling):  # type: ignore[no-untyped-def]
+            asked_with.append(sampling)
+            return super().stream(plan, mode, sampling)
+
+    engine = FakeEngine(lambda p: answer(), max_model_len=10**6)
+    await engine.start()
+    turn = UserTurn(1, "ann", "1", "I play golf.", SAID_AT)
+    await ModelExtractor(Watching(engine)).extract(turn)
+    assert [s.json_schema for s in asked_with] == [Extracted.model_json_schema()]
+
+
 async def test_the_model_sees_the_message_and_nothing_that_was_recalled() -> None:
+    """mem0#4573."""
     seen: list[str] = []
 
     def reply(prompt: Prompt) -> str:
@@ -120,8 +138,23 @@ async def test_the_model_sees_the_message_and_nothing_that_was_recalled() -> Non
     assert "code" not in seen[0]
 
 
-@pytest.mark.parametrize("message", ["", "   ", "Hi", "How do I cook rice?", "```x = 1```"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "   ",
+        "Hi",
+        "Hello there!",
+        "How do I cook rice?",
+        "Tell me a joke.",
+        "```x = 1```",
+        "你喜欢猫吗？",
+        "### Task:\nGenerate a title.\n<chat_history>\nUSER: I ski.\n</chat_history>",
+    ],
+)
 async def test_nothing_to_find_means_no_question_to_the_model(message: str) -> None:
+    """mem0#4099, #5465, #3635, #2344."""
+
     def reply(prompt: Prompt) -> str:
         raise AssertionError("the model was asked")
 
@@ -147,6 +180,7 @@ async def test_dates_and_attributes_come_with_the_statement() -> None:
     "bad", ["", "{", "[]", '{"statements": [{}]}', '{"a": "\\ud800"}', "{} {}"]
 )
 async def test_an_answer_that_is_not_valid_is_a_failure_and_no_empty_result(bad: str) -> None:
+    """mem0#4540, #3391, letta#269: bad escapes, prose, two objects; facts dropped in silence."""
     with pytest.raises(EngineError, match="not valid"):
         await asked("I play golf.", lambda p: bad)
 
@@ -157,6 +191,8 @@ async def test_an_answer_that_is_valid_at_the_second_try_counts() -> None:
 
 
 async def test_an_answer_that_is_cut_off_is_asked_for_again_with_less_text() -> None:
+    """vllm#8350."""
+
     class CuttingOff(StandInMemory):
         async def stream(self, plan, mode, sampling: Sampling):  # type: ignore[no-untyped-def]
             async for chunk in super().stream(plan, mode, sampling):
@@ -226,7 +262,7 @@ async def test_whom_a_statement_is_about_is_named_in_the_users_words() -> None:
     assert sister.subject == "妹妹"
     reply = answer(statement("Tomás es médico", subject="other", name="Pedro"))
     (nobody,) = await found("Tomás es médico.", lambda p: reply)
-    assert nobody.subject == "user"
+    assert nobody.subject == USER
     reply = answer(statement("Maxbot is helpful", subject="assistant"))
     assert await found("Maxbot is helpful to all.", lambda p: reply) == []
 

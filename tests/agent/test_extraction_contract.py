@@ -11,6 +11,7 @@ import pytest
 from agent.candidate import Candidate
 from agent.ground import ground
 from agent.records import UserTurn
+from agent.subjects import USER
 from tests.agent.gullible import EXTRACTORS, extractor_of
 
 SAID_AT = datetime(2023, 5, 24, 12, tzinfo=UTC)
@@ -91,19 +92,19 @@ async def test_a_question_or_request_yields_an_empty_result(extractor: str, mess
 @pytest.mark.parametrize(
     ("message", "subject"),
     [
-        ("my friend Jack doesn't like football, his father enrolled him", "Jack"),
+        ("my friend Jack doesn't like football, his father enrolled him", "jack"),
         ("My sister is a nurse.", "sister"),
-        ("My older brother, Tom Miller, lives in Oslo.", "Tom Miller"),
+        ("My older brother, Tom Miller, lives in Oslo.", "tom miller"),
         ("My dog is called Rex.", "dog"),
         ("The name of my dog is Rex.", "dog"),
         ("Our neighbours are from Peru.", "neighbours"),
-        ("Anna's birthday is 3 June.", "Anna"),
-        ("Rex is my dog.", "Rex"),
-        ("My wife and I live in Bern.", "user"),
-        ("My wife is called Eva.", "user"),
-        ("My favourite colour is blue.", "user"),
-        ("I have a sister.", "user"),
-        ("Golf is my favourite sport.", "user"),
+        ("Anna's birthday is 3 June.", "anna"),
+        ("Rex is my dog.", "rex"),
+        ("My wife and I live in Bern.", USER),
+        ("My wife is called Eva.", USER),
+        ("My favourite colour is blue.", USER),
+        ("I have a sister.", USER),
+        ("Golf is my favourite sport.", USER),
     ],
 )
 async def test_a_fact_about_somebody_else_stays_about_them(
@@ -112,7 +113,7 @@ async def test_a_fact_about_somebody_else_stays_about_them(
     """mem0#1528, QuixiAI/Hexis#61: other people's facts become the user's."""
     (fact,) = await kept(extractor, message)
     assert fact.subject == subject
-    assert fact.attribute is None or subject in ("user", "Anna", "dog")
+    assert fact.attribute is None or subject in (USER, "anna", "dog")
 
 
 @pytest.mark.parametrize(
