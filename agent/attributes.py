@@ -119,7 +119,7 @@ LEFT = re.compile(
     r"|with )?(?P<v>.+)",
     re.I,
 )
-NAME_ONLY = re.compile(r"^I am (?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})$")
+NAME_ONLY = re.compile(r"^I am (?!OK\b)(?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})$")
 NO_MORE = re.compile(
     r",? (?:any ?more|any longer|now|these days|very much|so much|a lot|at all|too|anyway"
     r"|more than anything|to bits|again)$",

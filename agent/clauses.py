@@ -2,7 +2,7 @@
 
 import re
 
-from agent.moods import SUPPOSED, is_open
+from agent.moods import SUPPOSED, is_beside
 from agent.statements import kind_of
 
 JOINT = re.compile(
@@ -36,4 +36,4 @@ def _parts(left: str, right: str, *, own: bool) -> bool:
         return False
     if own and kind_of(right) is not None:
         return True
-    return len(left.split()) >= SHORTEST and is_open(right)
+    return len(left.split()) >= SHORTEST and is_beside(right)

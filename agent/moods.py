@@ -28,7 +28,8 @@ ECHO = re.compile(
     r"""\b(?:you|the\s+(?:assistant|ai|bot|model))\s+(?:(?:just|once|already|have|had|also)\s+)*
         (?:said|told|mentioned|remember(?:ed)?|recall(?:ed)?|noted|wrote|claimed|stored|saved
           |called)\b
-      | ^(?:the\s+)?user(?:'s)?\s | ^(?:you|your|you're)\b(?!\s+can\s+call\s+me)
+      | ^(?:the\s+)?user(?:'s)?\s | ^[\u4f60\u60a8](?!\u597d|\u53ef\u4ee5\u53eb)
+      | ^(?:you|your|you're)\b(?!\s+can\s+call\s+me)
       | ^(?:as\s+an?\s+(?:ai|assistant|language\s+model)\b|the\s+assistant\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -59,7 +60,11 @@ ABOUT_A_TASK = re.compile(
     rf"|^(?:my|our)\s+(?:[\w-]+\s+){{0,2}}{TASK_NOUNS}\s+[a-z]",
     re.IGNORECASE,
 )
-# "I love it" says nothing once the sentence before it is gone; "your jokes" are not the user's.
+# "Your jokes" are not the user's.
+TO_THE_ASSISTANT = re.compile(
+    r"\b(?:your|yours|yourself)\b|\byou\b(?!\s+can\s+call)", re.IGNORECASE
+)
+# "I love it" says nothing once the sentence before it is gone.
 POINTS_ELSEWHERE = re.compile(
     r"""^(?:i|we)(?:'\w+)?\s+(?:(?!and\b|but\b)[\w']+\s+){1,5}?
         (?:(?:it|them|those|these|him|there)\b|ones?[\s.!]*$)
@@ -70,8 +75,7 @@ POINTS_ELSEWHERE = re.compile(
         |many|several|both|an?\s+(?:few|couple|lot))(?:\s+(?:favou?rites?|too|myself))?[\s.!]*$
       | \b(?:is|are|am|was|were|called|named|an?|the|my|our|and)[\s.!]*$
       | \bof\s+(?:it|them|those|these)[\s.!]*$ | \b(?:those|these)\s+things\b
-      | ^(?:it|that|this|these|those|they|he|she|there)\b
-      | \b(?:your|yours|yourself)\b | \byou\b(?!\s+can\s+call)""",
+      | ^(?:it|that|this|these|those|they|he|she|there)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -87,4 +91,9 @@ def states_nothing(sentence: str) -> bool:
 
 def is_open(clause: str) -> bool:
     """Whether `clause` (English) is unsure, or says something only beside what came before."""
-    return any(p.search(clause) for p in (UNSURE, ABOUT_A_TASK, POINTS_ELSEWHERE))
+    return is_beside(clause) or any(p.search(clause) for p in (ABOUT_A_TASK, POINTS_ELSEWHERE))
+
+
+def is_beside(clause: str) -> bool:
+    """Whether `clause` (English) is unsure, or said to the assistant."""
+    return any(p.search(clause) for p in (UNSURE, TO_THE_ASSISTANT))

@@ -203,7 +203,9 @@ NAMED = (
         r"^[A-Z][\w-]+(?: [A-Z][\w-]+)?['\u2019]s (?:birthday|name|age|job|anniversary|surname"
         r"|nickname|phone number|address|favou?rite [\w ]+) (?:is|was)\b"
     ),
-    re.compile(rf"^(?:I am|I['\u2019]m|We are|We['\u2019]re) {NAME}(?: {NAME}){{0,2}}[.!]*$"),
+    re.compile(
+        rf"^(?:I am|I['\u2019]m|We are|We['\u2019]re) (?!OK\b){NAME}(?: {NAME}){{0,2}}[.!]*$"
+    ),
 )
 EVENT = _starts(
     rf"""{_ME}\s+{_OFTEN}(?:went\s+(?:to|on|back|skiing|hiking|camping|sailing|out|for)

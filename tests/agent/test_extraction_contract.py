@@ -3,13 +3,16 @@
 Each test names the public reports whose kind it covers; the messages are made up.
 """
 
+import asyncio
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import text
 
 from agent.candidate import Candidate
-from agent.ground import ground
+from agent.ground import fault, ground
 from agent.records import UserTurn
 from agent.subjects import USER
 from tests.agent.gullible import EXTRACTORS, extractor_of
@@ -273,9 +276,9 @@ async def test_a_secret_is_not_remembered(extractor: str, message: str) -> None:
 )
 async def test_emoji_joined_ones_and_flags_stay(extractor: str, message: str) -> None:
     """hindsight#4, MemOS#1048, simonw/llm#546."""
-    (text,) = await texts(extractor, message)
-    assert text == message
-    assert text.encode()
+    (fact,) = await texts(extractor, message)
+    assert fact == message
+    assert fact.encode()
 
 
 async def test_a_long_message_is_read_to_its_end(extractor: str) -> None:
@@ -289,8 +292,8 @@ async def test_a_long_sentence_loses_nothing_and_makes_no_endless_fact(extractor
     """MemMachine#1298."""
     places = ", ".join(f"I own boat number {n}" for n in range(30))
     found = await texts(extractor, f"{places}.")
-    assert all(len(text) <= 401 for text in found)
-    assert all(any(f"number {n}" in text for text in found) for n in range(30))
+    assert all(len(fact) <= 401 for fact in found)
+    assert all(any(f"number {n}" in fact for fact in found) for n in range(30))
 
 
 @pytest.mark.parametrize("name", ["[your name]", "<name>", "{{user}}", "(user 1's name)"])
@@ -314,3 +317,14 @@ async def test_what_is_supposed_or_to_be_worked_on_states_nothing(
 ) -> None:
     """mem0#4573: invented profiles."""
     assert await texts(extractor, message) == []
+
+
+@given(message=text(max_size=200))
+@settings(max_examples=40, deadline=None)
+def test_no_message_breaks_the_extractor_and_no_fact_is_made_up(
+    extractor: str, message: str
+) -> None:
+    """mem0#4573."""
+    for candidate in asyncio.run(kept(extractor, message)):
+        assert fault(message, candidate) is None
+        assert " ".join(candidate.quote.split()) in " ".join(message.split())
