@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from agent.statements import OPENING
+from agent.statements import OPENING, spelled_out
 from agent.words import word_set, words
 
 
@@ -58,7 +58,7 @@ LOVES = (
     r"|(?:am |is |are )?(?:not )?(?:a |an )?(?:big |huge )?(?:fan|fond) of)"
 )
 TAIL = (
-    r"(?= with | because | since | for | as | and | but | which | who |,|;| these days"
+    r"(?= with | because | since | for | as | and | but | which | who | & |,|;| these days"
     r"| at the moment| any ?more| any longer| now| last | next | yesterday| in \d{4}|$)"
 )
 
@@ -119,7 +119,7 @@ LEFT = re.compile(
     r"|with )?(?P<v>.+)",
     re.I,
 )
-NAME_ONLY = re.compile(r"^I am (?!OK\b)(?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})$")
+NAME_ONLY = re.compile(r"^I am (?!OK\b)(?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})(?:, .+)?$")
 NO_MORE = re.compile(
     r",? (?:any ?more|any longer|now|these days|very much|so much|a lot|at all|too|anyway"
     r"|more than anything|to bits|again)$",
@@ -149,7 +149,7 @@ def attribute_of(statement: str) -> Attribute | None:
 
 
 def _plain(statement: str) -> str:
-    text = statement.replace("\u2019", "'").rstrip(" .!\u2026")
+    text = spelled_out(statement).rstrip(" .!\u2026")
     for pattern, full in (
         (r"\bI'm\b", "I am"), (r"\bwe're\b", "we are"), (r"\bI've\b", "I have"),
         (r"^[Oo]ur ", "My "),

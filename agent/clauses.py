@@ -6,8 +6,9 @@ from agent.moods import SUPPOSED, is_beside
 from agent.statements import kind_of
 
 JOINT = re.compile(
-    r"(?:\s*[,;]\s*(?:(?:and|but|so|though|although)\s+)?|\s+(?:and|but|so|though|although)\s+)"
-    r"(?=(?P<own>i|we|my|our)\b|\w)",
+    r"(?:\s*[,;]\s*(?:(?:and|but|so|though|although)\s+)?"
+    r"|\s+(?:and|but|so|though|although|&)\s+)"
+    r"(?=(?P<own>(?:(?:now|currently|today|recently)\s+)?(?:i|we|my|our))\b|\w)",
     re.IGNORECASE,
 )
 OWN = re.compile(r"\b(?:i|we|my|our)\b", re.IGNORECASE)

@@ -25,6 +25,10 @@ LEAD_IN = re.compile(
     )(?:\s*[,.!:;\u2013\u2014-]+\s*|\s+)""",
     re.IGNORECASE | re.VERBOSE,
 )
+APOSTROPHES = (
+    (re.compile(r"^(i)(m|ve)\b(?=\s+[a-z])", re.IGNORECASE), r"\1'\2"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|has|have|ca|wo)nt\b", re.IGNORECASE), r"\1n't"),
+)
 PASSING = re.compile(
     r"\b(?:today|tonight|right now|at the moment|just now|this (?:morning|afternoon|evening)"
     r"|for a moment|in a (?:minute|moment|hurry))\b",
@@ -41,7 +45,7 @@ TIME_FIRST = (
     r"(?:(?:as\s+an?\s+[\w\s-]{2,30}|in\s+(?:my|our)\s+(?:free|spare)\s+time|at\s+(?:home|work)"
     r"|on\s+\w+days?|every\s+\w+|when\s+i\s+was\s+[\w\s]{1,20}|(?:last|next)\s+\w+|yesterday"
     r"|(?:in|since)\s+(?:\w+\s+)?\d{4}|\w+\s+\w+\s+ago|these\s+days|nowadays|tomorrow|today|tonight"
-    r"|recently|lately|this\s+\w+|earlier\s+today|the\s+other\s+day|currently|right\s+now"
+    r"|recently|lately|this\s+\w+|earlier\s+today|the\s+other\s+day|currently|now|right\s+now"
     r"|growing\s+up"
     r"|over\s+the\s+\w+|on\s+(?:the\s+)?\d[\w\s]{2,18}),?\s+)?"
 )
@@ -65,7 +69,7 @@ LASTING = (
         |run\s+(?:a|the|my|our|every|\d)
         |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|grow|used\s+to|worked
         |help\s+(?!me\b|you\b|with\b)\w+|write|restore|build|repair|lift|rent|share
-        |care\s+(?:for|about)|listen\s+to|spend\s+(?:my|our|most|a\s+lot)|weigh|graduated|studied
+        |care\s+(?:for|about)|trust|listen\s+to|spend\s+(?:my|our|most|a\s+lot)|weigh|graduated|studied
         |served|get\s+along|get\s+(?:to|a\s+lot|my|very)\b|try\s+to\s+(?:eat|stay|live|be|keep|save
         |avoid|exercise|go|spend|get)|miss\s+(?:my|our|being|the)
         |(?<!n't\s)(?<!not\s)know\s+how\s+to|design|explore|train
@@ -101,6 +105,10 @@ LASTING = (
         rf"(?:i|we)\s+{_OFTEN}(?:have|haven't|'ve\s+got|'ve|had)\s+(?!to\b|been\b|\w+(?:ed|n"
         rf"|t)\b\s+"
         rf"(?:the|this|that|your)\b|a\s+(?:look|try|go|nice|good|great)\b|heard\b|no\s+idea)"
+    ),
+    _starts(
+        r"(?:i|we)\s+(?:really\s+)?(?:always|usually|often|sometimes|rarely|never|normally|typically)"
+        r"\s+(?!get\b|got\b|see\b|saw\b|said\b|thought\b|knew\b|asked\b|meant\b|heard\b)\w+\s"
     ),
     # What one has done, or does since.
     _starts(r"(?:i|we)(?:'ve|\s+have)\s+\w+(?:ed|n)\s.*\b(?:for|since)\s"),
@@ -164,7 +172,7 @@ LASTING = (
               |middle\s+school|university|school|a\s+(?:band|choir|relationship|wheelchair)))\b
           | (?:learning|studying|training|working\s+(?:as|at|for|in|on\s+my|with|out)|living
           |teaching|raising
-            |dating|expecting|attending|serving|homeschooling|hoping\s+to|saving|renovating
+            |dating|expecting|attending|serving|preparing\s+for|homeschooling|hoping\s+to|saving|renovating
             |restoring
             |writing\s+(?:a|my)|taking\s+(?:an?\b|college|classes|lessons|care|\w+\s+(?:class
             |lesson)s?)
@@ -204,7 +212,8 @@ NAMED = (
         r"|nickname|phone number|address|favou?rite [\w ]+) (?:is|was)\b"
     ),
     re.compile(
-        rf"^(?:I am|I['\u2019]m|We are|We['\u2019]re) (?!OK\b){NAME}(?: {NAME}){{0,2}}[.!]*$"
+        rf"^(?:I am|I['\u2019]m|We are|We['\u2019]re) (?!OK\b){NAME}(?: {NAME}){{0,2}}"
+        r"(?:, .+)?[.!]*$"
     ),
 )
 EVENT = _starts(
@@ -229,14 +238,14 @@ EVENT = _starts(
     |built\s+(?:an?|my|our))\b
     |(?:my|our)\s+[\w'\s-]{{1,40}}?\s(?:died|passed\s+away|moved|got\s+(?:married|engaged|divorced
     |a)
-    |gave\s+birth|graduated|retired|was\s+born|had\s+(?:a|an|his|her)\s|broke\s+(?:his|her|my|the
+    |gave\s+birth|graduated|retired|turned\s+\d+|was\s+born|had\s+(?:a|an|his|her)\s|broke\s+(?:his|her|my|the
     |up))\b"""
 )
 PLAN = _starts(
     rf"""(?:(?:i|we)\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going|planning|moving|flying|travell?ing
     |visiting|getting|starting|having|meeting|leaving|running|taking|seeing)\b
     |(?:i|we)(?:\s+will|'ll|\s+plan\s+to|\s+have)\s+(?!have\b|see\b|be\s+able\b|to\b)\w+
-    |(?:my|our)\s+[\w'\s-]{{1,40}}\s(?:is|are)\s)"""
+    |(?:my|our)\s+[\w'\s-]{{1,40}}\s(?:is|are|starts?|begins?|leaves?|arrives?|moves?|gets?)\s)"""
 )
 # A plan in so many words, without a time.
 INTENT = _starts(
@@ -278,12 +287,21 @@ def strip_lead_in(sentence: str) -> str:
     return plain
 
 
+def spelled_out(statement: str) -> str:
+    """`statement` with the apostrophes that people leave out: "im", "ive", "dont"."""
+    plain = statement.replace("\u2019", "'")
+    for pattern, full in APOSTROPHES:
+        plain = pattern.sub(full, plain)
+    return plain
+
+
 def kind_of(statement: str) -> FactKind | None:
     """What kind of statement this is, or None where it states nothing to remember.
 
     `statement` has no lead-in. It reads English: questions, requests, hypotheticals and
     what says nothing alone are None, and so is any other language.
     """
+    statement = spelled_out(statement)
     if states_nothing(statement) or is_open(OPENING.sub("", statement)):
         return None
     if EVENT.match(statement):

@@ -14,6 +14,7 @@ from agent.extract_rules import statements_in
         ("I like golf, but I might stop.", ["I like golf", "I might stop."]),
         ("I like golf and your jokes.", ["I like golf", "your jokes."]),
         ("My sister is a nurse, she lives in Rome.", ["My sister is a nurse, she lives in Rome."]),
+        ("I left Rome but now I live in Bern.", ["I left Rome", "now I live in Bern."]),
         ("I have a cat and it is old.", ["I have a cat and it is old."]),
         ("If I ski and I fall, I cry.", ["If I ski and I fall, I cry."]),
         ("I don't like tea, coffee and milk.", ["I don't like tea, coffee and milk."]),
