@@ -13,11 +13,10 @@ ASKED = re.compile(
       | (?:do|does|did|is|are|was|were|can|could|will|would|has|have|should|may)\s+
         (?:i|you|we|they|he|she|it|there|this|that|my|your|the|any\w*)\b
       | (?:tell|show|give|write|make|explain|describe|list|find|help|translate|summari[sz]e|fix
-      |draft
-        |suggest|recommend|compare|calculate|convert|create|generate|plan|book|order|set|remind
-        |search
-        |look|check|repeat|rewrite|rephrase|continue|define|answer|ask|send|open|read|play|act|teach
-        |compose|solve|debug|implement|let\s+(?:me|us)|let's|imagine|pretend|suppose)\b
+        |draft|suggest|recommend|compare|calculate|convert|create|generate|plan|book|order|set
+        |remind|search|look|check|repeat|rewrite|rephrase|continue|define|answer|ask|send|open
+        |read|play|act|teach|compose|solve|debug|implement|let\s+(?:me|us)|let's|imagine|pretend
+        |suppose)\b
         (?!['\u2019]s\b)(?!\s+(?:is|was)\b)
       | (?:remember|remind|don't\s+forget)\s+to\b
     )""",
@@ -27,7 +26,7 @@ ASKED = re.compile(
 ECHO = re.compile(
     r"""\b(?:you|the\s+(?:assistant|ai|bot|model))\s+(?:(?:just|once|already|have|had|also)\s+)*
         (?:said|told|mentioned|remember(?:ed)?|recall(?:ed)?|noted|wrote|claimed|stored|saved
-          |called)\b
+        |called)\b
       | ^(?:the\s+)?user(?:'s)?\s | ^[\u4f60\u60a8](?!\u597d|\u53ef\u4ee5\u53eb)
       | ^(?:you|your|you're)\b(?!\s+can\s+call\s+me)
       | ^(?:as\s+an?\s+(?:ai|assistant|language\s+model)\b|the\s+assistant\b)""",
@@ -36,16 +35,15 @@ ECHO = re.compile(
 # Holds for the whole sentence.
 SUPPOSED = re.compile(
     r"""\b(?:if|unless|imagine|suppose|supposing|pretend|assume|assuming|hypothetical(?:ly)?
-      |let's\s+say|role-?play|in\s+(?:my|the|this|a)\s+(?:dream|story|novel|scenario|game
-      |poem))\b""",
+      |let's\s+say|role-?play
+      |in\s+(?:my|the|this|a)\s+(?:dream|story|novel|scenario|game|poem))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Holds for the clause it is in.
 UNSURE = re.compile(
-    r"""\b(?:whether|would|could|might|maybe|perhaps|(?<!is\s)(?<!are\s)probably|should|shall|wish
-    |hope|guess
-      |i(?:'d|\s+had\s+better))\b""",
-    re.IGNORECASE | re.VERBOSE,
+    r"\b(?:whether|would|could|might|maybe|perhaps|(?<!is\s)(?<!are\s)probably|should|shall|wish"
+    r"|hope|guess|i(?:'d|\s+had\s+better))\b",
+    re.IGNORECASE,
 )
 TASK_NOUNS = (
     r"(?:questions?|problems?|issues?|ideas?|points?|guess|doubts?|requests?|favou?rs?|headache"
@@ -70,9 +68,9 @@ POINTS_ELSEWHERE = re.compile(
         (?:(?:it|them|those|these|him|there)\b|ones?[\s.!]*$)
       | ^(?:i|we)(?:'\w+)?\s+(?:(?!and\b|but\b)[\w']+\s+){1,3}?(?:of\s+)?
         (?:that|this|her|his|hers|their|theirs)\b(?<!\bso\sthat)
-      | ^(?:i|we)(?:'ve|\s+(?:have|had|like|love|want))\s+(?:got\s+)?(?:one|two|three|four|five|\d+
-      |some
-        |many|several|both|an?\s+(?:few|couple|lot))(?:\s+(?:favou?rites?|too|myself))?[\s.!]*$
+      | ^(?:i|we)(?:'ve|\s+(?:have|had|like|love|want))\s+(?:got\s+)?
+        (?:one|two|three|four|five|\d+|some|many|several|both|an?\s+(?:few|couple|lot))
+        (?:\s+(?:favou?rites?|too|myself))?[\s.!]*$
       | \b(?:is|are|am|was|were|called|named|an?|the|my|our|and)[\s.!]*$
       | \bof\s+(?:it|them|those|these)[\s.!]*$ | \b(?:those|these)\s+things\b
       | ^(?:it|that|this|these|those|they|he|she|there)\b""",

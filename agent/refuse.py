@@ -13,10 +13,9 @@ NAMED_SECRET = re.compile(
       | social\s+security(?:\s+number)? | ssn | (?:credit|debit|bank)\s+card(?:\s+number)?
       | login\s+(?:is|code|data) | (?:iban|routing|account|social\s+insurance)\s+(?:number|no\.?)
       | one[\s-]time\s+(?:code|pin) | (?:2fa|otp|mfa|verification|backup)\s+codes?
-      | (?:ssh|gpg|pgp|encryption|license|licence|master|wallet)\s+keys? | safe\s+(?:code
-      |combination)
-      | (?:my|the|our)\s+(?:\w+\s+)?(?:pw|pwd) | combination\s+(?:to|of|for)\s+(?:my|the
-      |our)\s+(?:safe|lock)
+      | (?:ssh|gpg|pgp|encryption|licen[cs]e|master|wallet)\s+keys? | safe\s+(?:code|combination)
+      | combination\s+(?:to|of|for)\s+(?:my|the|our)\s+(?:safe|lock)
+      | (?:my|the|our)\s+(?:\w+\s+)?(?:pw|pwd)
       | (?:kenn|pass)w(?:ort|\u00f6rter) | zugangsdaten | mot\s+de\s+passe | contrase\u00f1as?
       | senha | parola\s+d'ordine | wachtwoord | has\u0142o | \u043f\u0430\u0440\u043e\u043b\u044c
     )\b

@@ -5,6 +5,22 @@ import re
 from agent.dates import time_expression
 from agent.moods import is_open, states_nothing
 from agent.records import FactKind
+from agent.vocabulary import (
+    AM,
+    AM_ALWAYS,
+    AM_DOING,
+    AM_NOW,
+    BEEN,
+    DID,
+    DO,
+    DO_OFTEN,
+    DONE,
+    HOW_OFTEN,
+    NO_HABIT,
+    NO_PLAN,
+    OTHERS_DID,
+    OTHERS_DO,
+)
 
 LEAD_IN = re.compile(
     r"""^(?:
@@ -46,12 +62,12 @@ TIME_FIRST = (
     r"|on\s+\w+days?|every\s+\w+|when\s+i\s+was\s+[\w\s]{1,20}|(?:last|next)\s+\w+|yesterday"
     r"|(?:in|since)\s+(?:\w+\s+)?\d{4}|\w+\s+\w+\s+ago|these\s+days|nowadays|tomorrow|today|tonight"
     r"|recently|lately|this\s+\w+|earlier\s+today|the\s+other\s+day|currently|now|right\s+now"
-    r"|growing\s+up"
-    r"|over\s+the\s+\w+|on\s+(?:the\s+)?\d[\w\s]{2,18}),?\s+)?"
+    r"|growing\s+up|over\s+the\s+\w+|on\s+(?:the\s+)?\d[\w\s]{2,18}),?\s+)?"
 )
+_ALWAYS = r"(?:always|usually|often|sometimes|rarely|never|normally|typically)"
+_SOME = r"(?:(?:both|one|two|three|all|most|some)\s+(?:of\s+)?)?"
+_I = r"(?:i|we)"
 _ME = r"(?:i|we|me\s+and\s+my\s+\w+|my\s+[\w-]+(?:\s[\w-]+){0,2}\s+and\s+i)"
-
-
 OPENING = re.compile(f"^{TIME_FIRST}", re.IGNORECASE)
 
 
@@ -61,144 +77,36 @@ def _starts(body: str) -> re.Pattern[str]:
 
 LASTING = (
     # What one does, has, likes.
+    _starts(rf"{_ME}\s+{_OFTEN}{DO}\b"),
+    _starts(rf"{_I}\s+{_OFTEN}{DO_OFTEN}\b.*\b{HOW_OFTEN}\b"),
+    _starts(rf"{_I}\s+(?:really\s+)?{_ALWAYS}\s+(?!{NO_HABIT}\b)\w+\s"),
     _starts(
-        rf"""{_ME}\s+{_OFTEN}(?:live|work|study|teach|own|love|like|hate
-        |dislike|enjoy|prefer|adore|detest|loathe|play|speak|drive|ride|collect|eat|drink|smoke|cook
-        |bake|sing|dance|swim|paint|draw|practi[cs]e|support|volunteer|belong|come\s+from|grew\s+up
-        |stand|suffer|attend|follow\s+a|loved|liked|enjoyed|hated|wear|commute|believe\s+in
-        |run\s+(?:a|the|my|our|every|\d)
-        |use\s+an?|keep|raise|breed|garden|hike|climb|ski|surf|knit|sew|travel|grow|used\s+to|worked
-        |help\s+(?!me\b|you\b|with\b)\w+|write|restore|build|repair|lift|rent|share
-        |care\s+(?:for|about)|trust|listen\s+to|spend\s+(?:my|our|most|a\s+lot)|weigh|graduated|studied
-        |served|get\s+along|get\s+(?:to|a\s+lot|my|very)\b|try\s+to\s+(?:eat|stay|live|be|keep|save
-        |avoid|exercise|go|spend|get)|miss\s+(?:my|our|being|the)
-        |(?<!n't\s)(?<!not\s)know\s+how\s+to|design|explore|train
-        |compete|manage|sell|make|hunt|fish|camp|bike|jog|sculpt|photograph|perform|coach|serve
-        |handle
-        |struggle|specialize|take\s+(?:medication|insulin|pills|\d+\s?mg|\w+(?:formin|pril|statin
-        |azole|profen|cillin|etine|sartan|olol))|do\s+(?:\w+ing\b|yoga|karate|research|martial
-        |crafts?|stand-up|all|most|a\s+lot)
-        |go\s+to\s+(?:\w+\s+)?(?:school|college|church|university|mosque|synagogue|the\s+gym)
-        |go\s+(?:\w+ing|out)\b|looks?\s+(?:like|after)|feel\s+(?:most|at\s+home|good\s+when
-        |connected)
-        |wanted\s+(?:a|to\s+(?:be|become|serve|learn|help|work|study|have|go|do|see|make|play))
-        |need\s+(?:glasses|a\s+wheelchair|a\s+cane|insulin|medication|to\s+(?:wear|take\s+(?:my
-        |insulin|medic)))
-        |want\s+(?:kids|children|a\s+(?:family|big|dog|cat)|to\s+(?:be\s+an?|learn|become|visit
-        |live|move
-        |study|retire|travel|serve|own|work\s+(?:as|for|in|with|at)|help\s+(?:people|others|animals
-        |kids)
-        |have\s+(?:kids|children|a\s+family)|write\s+a)))\b(?!\?)"""
+        rf"{_I}\s+{_OFTEN}(?:can|can't|cannot)\s+(?:speak|play|sing|swim|cook|dance|drive|ride)\b"
     ),
     _starts(
-        rf"(?:i|we)\s+{_OFTEN}(?:read|watch|listen|go|take|get\s+up|wake\s+up|meet|visit|call|walk"
-        rf"|do|see)\b"
-        r".*\b(?:every|each|always|usually|often|a\s+lot|mostly|mainly|\w+days|daily|weekly"
-        r"|once\s+a"
-        r"|twice\s+a|mornings|evenings|weekends|never|together|when)\b"
-    ),
-    _starts(
-        rf"(?:i|we)\s+{_OFTEN}(?:can|can't|cannot)\s+(?:speak|play|sing|swim|cook|dance|drive"
-        rf"|ride)\b"
-    ),
-    _starts(
-        rf"(?:i|we)\s+{_OFTEN}(?:have|haven't|'ve\s+got|'ve|had)\s+(?!to\b|been\b|\w+(?:ed|n"
-        rf"|t)\b\s+"
-        rf"(?:the|this|that|your)\b|a\s+(?:look|try|go|nice|good|great)\b|heard\b|no\s+idea)"
-    ),
-    _starts(
-        r"(?:i|we)\s+(?:really\s+)?(?:always|usually|often|sometimes|rarely|never|normally|typically)"
-        r"\s+(?!get\b|got\b|see\b|saw\b|said\b|thought\b|knew\b|asked\b|meant\b|heard\b)\w+\s"
+        rf"{_I}\s+{_OFTEN}(?:have|haven't|'ve\s+got|'ve|had)\s+(?!to\b|been\b|heard\b|no\s+idea"
+        r"|\w+(?:ed|n|t)\b\s+(?:the|this|that|your)\b|a\s+(?:look|try|go|nice|good|great)\b)"
     ),
     # What one has done, or does since.
-    _starts(r"(?:i|we)(?:'ve|\s+have)\s+\w+(?:ed|n)\s.*\b(?:for|since)\s"),
+    _starts(rf"{_I}(?:'ve|\s+have)\s+\w+(?:ed|n)\s.*\b(?:for|since)\s"),
     _starts(
-        r"""(?:i|we)(?:'ve|\s+have(?:\s+not|n't)?)\s+(?:(?:always|never|only|also|just|both
-        |actually|really
-        |even|recently|already|not|ever)\s+)*(?:
-          (?<=always\s)\w+ | (?<=never\s)(?!heard|thought|seen\s+(?:that|this))\w+ | (?<=only\s)\w+
-        | gone | built | written | won | lived | worked | taught | travell?ed | visited | played
-        | studied
-        | met | owned | raised | grown | learn(?:ed|t) | moved | competed | published | performed
-        | collected | done\s+(?:a\s+lot|some|many) | seen | read\s+(?:a\s+lot|all|every|many|most)
-        | made | ridden | driven | flown | climbed | run\s+(?:an?|two|three|several|many)
-        | had\s+(?:an?|\w+s)
-        | got\s | decided\s+to | wanted | loved | enjoyed | tried | become | lost | broken
-        | caught | eaten
-        | been\s+(?:an?|to|in|on|living|working|married|together|dating|studying|learning
-          |playing|vegan|vegetarian|practi[cs]ing|training|taking|reading|watching|going
-          |thinking\s+(?:about|of)
-          |writing|saving|collecting|teaching|running|painting|cooking|baking|dancing|riding|doing
-          |making
-          |volunteering|interested|fascinated|drawn|single|sober|vegan|passionate|diagnosed|through
-          |called
-          |hiking|swimming|camping|singing|skating|\w+ing\b(?=.*\b(?:for|since)\s))
-        )\b"""
+        rf"{_I}(?:'ve|\s+have(?:\s+not|n't)?)\s+(?:(?:always|never|only|also|just|both|actually"
+        rf"|really|even|recently|already|not|ever)\s+)*(?:{DONE}|been\s+{BEEN})\b"
     ),
     # What one is.
     _starts(
-        rf"""(?:i|we)\s*{_BE}\s+{_OFTEN}(?:
+        rf"""{_I}\s*{_BE}\s+{_OFTEN}(?:
             (?:an?\s+(?:bit|little|lot)\s+of|more\s+of|much\s+of|kind\s+of|sort\s+of)\s+an?\s
           | an?\s+(?!(?:bit|little|lot|few|couple)\b) | the\s+\w+ | one\s+of | from\s | called\s
           | named\s | based\s+in | born\b | raised\b | into\s | \d{{1,3}}\b | in\s+my\s+\w+ies
-          | (?<=was\s)in\s+(?:an?|the)\s | (?<=always\s)(?:looking|up\s+for|trying|on|open|learning
-          |willing
-            |making|playing|busy|interested|been)
-          | (?:very\s+|so\s+|completely\s+|severely\s+|more\s+|highly\s+)?(?:married|single
-          |divorced|widowed
-            |engaged|vegan|vegetarian|pescatarian|retired|unemployed|self-employed|pregnant
-            |allergic|diabetic
-            |dyslexic|colou?r-?blind|deaf|blind|(?:left|right)-handed|lactose|afraid\s+of
-            |scared\s+of|terrified\s+of|(?:good|bad|terrible|great|better|best|amazing)\s+(?:at
-            |with)
-            |interested\s+in|bilingual|passionate\s+about|fond\s+of|obsessed\s+with|fluent\s+in
-            |religious
-            |jewish|muslim|catholic|buddhist|hindu|christian|atheist|gay|lesbian|bisexual|trans
-            |autistic|shy
-            |introverted|extroverted|twins|siblings|tall|short|adopted|diagnosed|intolerant|disabled
-            |conservative|liberal|homeschooled|close\s+(?:to|with)|proud\s+(?:to\s+be|of)
-            |overweight|skinny
-            |bald|blonde?|red-haired|big|of\s+(?:the|\w+\s+(?:descent|origin))|on\s+a\s+diet
-            |athletic|creative|outgoing|competitive|adventurous|lazy|clumsy|picky|organi[sz]ed
-            |crafty|patient
-            |hard-?working|ambitious|active|musical|artistic|spiritual|independent|addicted\s+to
-            |new\s+(?:to|in|at|here)
-            |fascinated\s+(?:by|with)|in\s+love|happy\s+(?:being|with\s+my|in\s+my)
-            |excited\s+(?:about\s+my|to\s+start)
-            |friends|best\s+friends|neighbors|rivals|roommates|originally|committed|dedicated
-            |sensitive|strict
-            |in\s+(?:the\s+(?:army|navy|air\s+force|military|\w+\s+grade|process\s+of)|college
-            |high\s+school
-              |middle\s+school|university|school|a\s+(?:band|choir|relationship|wheelchair)))\b
-          | (?:learning|studying|training|working\s+(?:as|at|for|in|on\s+my|with|out)|living
-          |teaching|raising
-            |dating|expecting|attending|serving|preparing\s+for|homeschooling|hoping\s+to|saving|renovating
-            |restoring
-            |writing\s+(?:a|my)|taking\s+(?:an?\b|college|classes|lessons|care|\w+\s+(?:class
-            |lesson)s?)
-            |looking\s+for\s+(?:an?\s+(?:new\s+)?(?:job|house|home|apartment|flat|roommate|wife
-            |husband
-            |partner|girlfriend|boyfriend)|work|love)
-            |trying\s+to\s+(?:lose|get\s+(?:in|into|better|healthy|pregnant)|become|save|eat|quit
-            |stay|be)
-            |reading\s(?!your|this|that|the\s+(?:docs|manual)))\b
+          | (?<=was\s)in\s+(?:an?|the)\s | (?<=always\s){AM_ALWAYS}
+          | (?:(?:completely|severely|more|highly)\s+)?{AM}\b | {AM_DOING}\b
         )"""
     ),
     # One's people, pets and things.
     _starts(
-        r"""(?:(?:both|one|two|three|all|most|some)\s+(?:of\s+)?)?(?:my
-        |our)\s+[\w'\u2019\s,-]{1,60}?
-        (?:\s(?:is|are|was|were|has|have|had|lives?|works?|likes?|loves?|hates?|dislikes?|enjoys?
-        |prefers?|plays?|speaks?|studies|study|teach(?:es)?|owns?|died|passed\s+away|comes?\s+from
-        |got|moved|turned|turns|go|goes|eats?|drinks?|drives?|isn't|aren't|wasn't|hasn't|doesn't
-        |don't
-        |didn't|does|do|did|can't|cannot|can|used\s+to|grew\s+up|runs?|sings?|paints?|collects?
-        |bought|retired|married|visits?|calls?|sleeps?|barks?|suffers?|weighs?|starts?|ends?|makes?
-        |made
-        |practi[cs]es?|leaves?|left|wants?|helps?|gives?|gave|takes?|took|broke|opens?|grows?|cooks?
-        |bakes?|spent|loved|lived|worked|played|met|raised|taught|came|went|served|always|never|also
-        |cheated|divorced|wanted|hated|liked|serves?|travels?|raise|support|supports|stole)\b
-        |(?<=\w)'s\s(?:called|named|[A-Z]))"""
+        rf"{_SOME}(?:my|our)\s+[\w'\u2019\s,-]{{1,60}}?"
+        rf"(?:\s{OTHERS_DO}\b|(?<=\w)'s\s(?:called|named|[A-Z]))"
     ),
     _starts(r"(?:the\s+)?\w+(?:\s\w+)?\s+of\s+(?:my|our)\s+[\w\s'-]{1,30}\s(?:is|are|was|were)\b"),
     _starts(r"(?:you\s+can\s+|people\s+|friends\s+|please\s+|just\s+)?call\s+me\s+\w+\s*[.!]*$"),
@@ -216,65 +124,21 @@ NAMED = (
         r"(?:, .+)?[.!]*$"
     ),
 )
-EVENT = _starts(
-    rf"""{_ME}\s+{_OFTEN}(?:went\s+(?:to|on|back|skiing|hiking|camping|sailing|out|for)
-    |visited|bought|moved|graduated|married|adopted|met\s|lost\s+(?:my|our|a)\b|won(?!')|joined
-    |broke\s+(?:my|up|an?)|became|quit|left|sold\s+(?:my|our|the)|celebrated|flew|travell?ed
-    |attended|retired
-    |gave\s+birth|got\s+(?:married|engaged|divorced|promoted|fired|an?\b|the\s+job|my\b|our\b
-    |back\s+from|into)
-    |started\s+(?:a|my|our|out|school|university|college|as|at|\w+ing)
-    |finished\s+(?:my|our|school|university|college)|passed\s+(?:my|the)|ran\s+(?:a|my
-    |the)\b[\w\s]*\bmarathon
-    |learn(?:ed|t)\s+(?:to|how|a)|saw\s+(?:my|our|an?\s)|turned\s+\d+|named|planted|published
-    |inherited
-    |stopped\s+\w+ing|gave\s+up|signed\s+up|spent|painted|had\s+(?:an?|my|our)\b|decided\s+to
-    |was\s+(?:promoted|fired|hired|diagnosed|robbed|baptised|arrested|injured|born\s+and)
-    |played|lived|taught|caught|cooked|baked|hiked|climbed|rode|drove|performed|competed|majored
-    |dropped\s+out
-    |volunteered|hurt|injured|rescued|dated|raised|trained|swam|watched|ate|photographed|served
-    |enlisted
-    |took\s+(?:up|part|an?|my|some|the)|made\s+(?:an?|some|my)|read\s+an?\b|used\s+my
-    |built\s+(?:an?|my|our))\b
-    |(?:my|our)\s+[\w'\s-]{{1,40}}?\s(?:died|passed\s+away|moved|got\s+(?:married|engaged|divorced
-    |a)
-    |gave\s+birth|graduated|retired|turned\s+\d+|was\s+born|had\s+(?:a|an|his|her)\s|broke\s+(?:his|her|my|the
-    |up))\b"""
-)
+EVENT = _starts(rf"{_ME}\s+{_OFTEN}{DID}\b|(?:my|our)\s+[\w'\s-]{{1,40}}?\s{OTHERS_DID}\b")
 PLAN = _starts(
-    rf"""(?:(?:i|we)\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going|planning|moving|flying|travell?ing
+    rf"""{_I}\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going|planning|moving|flying|travell?ing
     |visiting|getting|starting|having|meeting|leaving|running|taking|seeing)\b
-    |(?:i|we)(?:\s+will|'ll|\s+plan\s+to|\s+have)\s+(?!have\b|see\b|be\s+able\b|to\b)\w+
-    |(?:my|our)\s+[\w'\s-]{{1,40}}\s(?:is|are|starts?|begins?|leaves?|arrives?|moves?|gets?)\s)"""
+    |{_I}(?:\s+will|'ll|\s+plan\s+to|\s+have)\s+(?!have\b|see\b|be\s+able\b|to\b)\w+
+    |(?:my|our)\s+[\w'\s-]{{1,40}}\s(?:is|are|starts?|begins?|leaves?|arrives?|moves?|gets?)\s"""
 )
 # A plan in so many words, without a time.
 INTENT = _starts(
-    rf"""(?:(?:i|we)\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going\s+to\s+(?!have\b|need|try\b|check|look"
-    rf"|see\b|say
-    |ask|assume|use\b|the\s+(?:gym|store|shop)|be\s+(?:able|ok|fine|sick)|miss\b|stop\b|bed\b
-    |sleep\b)
+    rf"""{_I}\s*(?:am|are|'m|'re)\s+{_OFTEN}(?:going\s+to\s+(?!{NO_PLAN})
     |planning\s+(?:on|to|an?|our|my)\b|thinking\s+(?:about|of)\s+\w+ing|getting\s+married
     |moving\s+(?:to|in|out))
-    |(?:i|we)\s+{_OFTEN}plan\s+(?:on|to)\b(?!\s+(?:use|try|ask)\b))"""
+    |{_I}\s+{_OFTEN}plan\s+(?:on|to)\b(?!\s+(?:use|try|ask)\b)"""
 )
-# States that are over soon.
-TRANSIENT = _starts(
-    rf"""(?:i|we)\s*(?:am|are|'m|'re|aren't)\s+{_OFTEN}(?:
-      on\s+(?:the|an?|my|our)\s+(?:train|bus|plane|phone|way|road|call|break|metro|subway|tram|boat
-        |ferry
-        |flight|couch|sofa|bench|platform)
-    | at\s+(?:the|an?|my)\s+(?:airport|station|supermarket|gym|doctor's|dentist|dentist's|office
-    |store|shop
-        |mall|bank|hospital|restaurant|caf[e\u00e9]|bar|beach|park|bus\s+stop|desk)
-    | in\s+(?:an?|the)\s+(?:meeting|car|taxi|queue|lecture|class|train|kitchen|shower|hurry
-    |waiting\s+room)
-    | in\s+(?-i:[A-Z])\w+ | waiting\s+for | stuck | about\s+to | late\b | running\s+late | hungry
-    | tired | sick\b | ill\b | bored
-    | sleepy | exhausted | busy\b | cooking | debugging | packing | heading | having\s+(?:lunch
-    |dinner|breakfast)
-    | writing\s+an?\s+(?:e-?mail|report|essay|script|test) | working\s+on\s+(?:an?|the|this|it)\b
-    )"""
-)
+TRANSIENT = _starts(rf"{_I}\s*(?:am|are|'m|'re|aren't)\s+{_OFTEN}{AM_NOW}")
 
 
 def strip_lead_in(sentence: str) -> str:
