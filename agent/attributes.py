@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from agent.statements import TIME_FIRST
+from agent.statements import OPENING, spelled_out
 from agent.words import word_set, words
 
 
@@ -16,6 +16,8 @@ class Attribute:
     denied: bool = False
 
 
+# Attributes of the user; others name whose they are in their key.
+USERS_OWN = word_set("name age home hometown job employer birthday partner relationship diet")
 NATIONALITIES = word_set(
     """american argentinian australian austrian belgian brazilian british bulgarian canadian
     chilean chinese colombian croatian cuban czech danish dutch egyptian english estonian
@@ -30,7 +32,8 @@ PROFESSIONS = (
     r"(?:\w+ )?(?:accountant|actor|actress|architect|artist|assistant|baker|barber|biologist"
     r"|carpenter|chef|chemist|cook|dentist|designer|developer|doctor|driver|economist|editor"
     r"|electrician|engineer|farmer|firefighter|gardener|hairdresser|historian|journalist|judge"
-    r"|lawyer|lecturer|librarian|manager|mechanic|midwife|musician|nurse|painter|paramedic|pharmacist"
+    r"|lawyer|lecturer|librarian|manager|mechanic|midwife|musician|nurse|painter|paramedic"
+    r"|pharmacist"
     r"|photographer|physicist|physiotherapist|pilot|plumber|police officer|policeman|postman"
     r"|professor|programmer|psychologist|researcher|sailor|scientist|secretary|singer|social worker"
     r"|soldier|student|surgeon|tailor|teacher|therapist|translator|vet|veterinarian|waiter|waitress"
@@ -49,12 +52,13 @@ NOT = r"(?:don't |do not |no longer |not )?"
 DENIAL = re.compile(r"\b(?:don't|do not|no longer|not)\b", re.IGNORECASE)
 LOVES = (
     r"(?:really |absolutely |also |still |just |now |actually |do |never )*"
-    r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |didn't )?"
-    r"(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|stand"
+    r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |can not |could not |couldn't "
+    r"|didn't |did not )?(?:really )?(?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?"
+    r"|loathes?|stand"
     r"|(?:am |is |are )?(?:not )?(?:a |an )?(?:big |huge )?(?:fan|fond) of)"
 )
 TAIL = (
-    r"(?= with | because | since | for | as | and | but | which | who |,|;| these days"
+    r"(?= with | because | since | for | as | and | but | which | who | & |,|;| these days"
     r"| at the moment| any ?more| any longer| now| last | next | yesterday| in \d{4}|$)"
 )
 
@@ -110,12 +114,12 @@ PATTERNS = tuple(
         (rf"^(?P<x>i|we|my [\w'-]+(?: [\w'-]+)?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
     )
 )
-OPENING = re.compile(f"^{TIME_FIRST}", re.IGNORECASE)
 LEFT = re.compile(
-    r"^i (?:just |recently |have )?(?:quit|left) (?:my (?:job|position) )?(?:at |with )?(?P<v>.+)",
+    r"^i (?:just |recently |have )?(?:quit|left) (?!\w+ing\b)(?:my (?:job|position) )?(?:at "
+    r"|with )?(?P<v>.+)",
     re.I,
 )
-NAME_ONLY = re.compile(r"^I am (?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})$")
+NAME_ONLY = re.compile(r"^I am (?!OK\b)(?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})(?:, .+)?$")
 NO_MORE = re.compile(
     r",? (?:any ?more|any longer|now|these days|very much|so much|a lot|at all|too|anyway"
     r"|more than anything|to bits|again)$",
@@ -145,7 +149,7 @@ def attribute_of(statement: str) -> Attribute | None:
 
 
 def _plain(statement: str) -> str:
-    text = statement.replace("\u2019", "'").rstrip(" .!\u2026")
+    text = spelled_out(statement).rstrip(" .!\u2026")
     for pattern, full in (
         (r"\bI'm\b", "I am"), (r"\bwe're\b", "we are"), (r"\bI've\b", "I have"),
         (r"^[Oo]ur ", "My "),

@@ -1,10 +1,10 @@
 """When something happened: the speaker's own words, resolved against the time they were said."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Literal
 
-import dateparser
+from dateparser.date import DateDataParser
 
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
@@ -20,6 +20,7 @@ EXPRESSION = re.compile(
       | {MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s*\d)(?:,?\s+\d{{4}}\b)?
       | the\s+day\s+(?:before\s+yesterday|after\s+tomorrow)
       | yesterday | today | tonight | tomorrow | last\s+night
+      | (?:earlier\s+)?this\s+(?:morning|afternoon|evening)
       | (?:last|next)\s+week
       | {COUNT}\s+(?:days?|weeks?)\s+ago
       | in\s+{COUNT}\s+(?:days?|weeks?)\b(?!\s+time)
@@ -27,6 +28,8 @@ EXPRESSION = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+TODAY = re.compile(r"tonight|(?:earlier\s+)?this\s+(?:morning|afternoon|evening)", re.IGNORECASE)
+OTHER_LANGUAGES = ["de", "fr", "es", "it", "pt", "nl", "pl", "ru", "tr", "zh", "ja", "ko"]
 COARSE = re.compile(
     rf"""\b(?:
         (?:last|next|this)\s+(?:month|year|spring|summer|autumn|fall|winter|weekend)
@@ -47,21 +50,26 @@ def time_expression(text: str) -> str | None:
 
 
 def resolve(
-    expression: str, said_at: datetime, direction: Literal["past", "future"] = "past"
+    expression: str,
+    said_at: datetime,
+    direction: Literal["past", "future"] = "past",
+    zone: tzinfo = UTC,
 ) -> date | None:
     """The day (or a day of the week) that `expression` means for who says it at `said_at`.
 
-    Days are UTC days. None where the words name no day. `direction` decides what is open,
-    such as which Friday.
+    `said_at` is an instant; days are days in `zone`. None where the words name no day, such
+    as "in 2019". `direction` decides what is open, such as which Friday.
     """
-    if not EXPRESSION.fullmatch(expression):
+    english = EXPRESSION.fullmatch(expression) is not None
+    if not english and (COARSE.search(expression) or not expression.strip()):
         return None
-    found = dateparser.parse(
-        "today" if expression.lower() == "tonight" else expression,
-        languages=["en"],
+    parser = DateDataParser(
+        languages=["en"] if english else OTHER_LANGUAGES,
         settings={
-            "RELATIVE_BASE": said_at.astimezone(UTC).replace(tzinfo=None),
+            "RELATIVE_BASE": said_at.astimezone(zone).replace(tzinfo=None),
             "PREFER_DATES_FROM": direction,
         },
     )
-    return found.date() if found else None
+    found = parser.get_date_data("today" if TODAY.fullmatch(expression) else expression)
+    is_a_day = found.date_obj is not None and found.period in ("day", "week", "time")
+    return found.date_obj.date() if is_a_day else None

@@ -1,30 +1,41 @@
 """The model-based extractor: asks the served model, believes only what it can quote."""
 
 import logging
-from collections.abc import Sequence
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
-from typing import cast
+from dataclasses import replace
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from agent.attributes import Attribute, attribute_of
 from agent.candidate import Candidate
+from agent.clauses import clauses
+from agent.client_tasks import is_client_task
+from agent.extract_rules import statements_in
 from agent.extracted import Extracted, Statement
+from agent.moods import UNSURE, states_nothing
 from agent.prompts import EXTRACTION
-from agent.records import FactKind, UserTurn
-from agent.sentences import sentences
-from agent.statements import UNSURE, strip_lead_in
-from agent.text import one_line
-from agent.wording import as_fact
-from memory_engine.errors import EngineError
+from agent.records import UserTurn
+from agent.sentences import holds_words, pieces, sentences
+from agent.statements import kind_of, strip_lead_in
+from agent.subjects import USER
+from agent.wording import candidate_of
+from agent.words import words
+from memory_engine.errors import EngineError, MessageTooLongError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
 PART_CHARACTERS = 1200
+PART_SENTENCES = 8  # as many as an answer has statements
+LONGEST = 300  # characters of a fact, and of a quote
 MAX_TOKENS = 1024
 # The second try is not greedy: a greedy one would fail in the same way.
 TEMPERATURES = (0.0, 0.5)
-KINDS: dict[str, FactKind] = {"lasting": "stable", "event": "event", "plan": "plan"}
+GIVE_UP = 3  # sentences without an answer, where none had one
+# There code knows whom an English sentence is about.
+FIRST_PERSON = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +43,13 @@ log = logging.getLogger(__name__)
 class ModelExtractor:
     """For models that follow a schema and instructions; the smallest cannot.
 
-    A fact's text is the user's whole sentence around the quote, so that no quote can lose a
-    negation. Long messages are asked about in parts. An answer that is cut off is asked for
-    again with less text; EngineError when that does not help.
+    The model says where a statement is, whom it is about and of what kind it is. A fact's
+    text is the user's whole sentence around the quote, in the user's language, so that no
+    quote can lose a negation; attributes and dates are read by code where it can.
+
+    Long messages are asked about in parts. An answer that is cut off, or not valid twice, is
+    asked for again with less text; a sentence for which that does not help is read by the
+    rules, with a warning. EngineError when no part had an answer.
     """
 
     quick = False
@@ -44,27 +59,43 @@ class ModelExtractor:
         self._schema = cast(dict[str, object], Extracted.model_json_schema())
 
     async def extract(self, turn: UserTurn) -> list[Candidate]:
-        own = [s for s in sentences(turn.text) if len(s.split()) > 1 and not s.endswith("?")]
-        found = []
-        for part in _parts(own):
-            found += await self._ask(turn.owner, part)
+        parts = deque(_parts(list(_own(turn.text))))
+        found: list[Candidate] = []
+        answered = lost = 0
+        while parts:
+            part = parts.popleft()
+            statements = await self._ask(turn.owner, part)
+            if statements is not None:
+                answered += 1
+                found += [c for s in statements for c in _candidates(s, part)]
+            elif len(part) > 1:
+                half = len(part) // 2
+                parts.extendleft((part[half:], part[:half]))
+            else:
+                lost += 1
+                found += statements_in(part[0])
+            if lost == GIVE_UP and not answered:
+                break
+        if lost and not answered:
+            raise EngineError("The model's extraction was cut off or not valid.")
+        if lost:
+            log.warning("turn %d: %d sentences had no valid extraction", turn.id, lost)
         return found
 
-    async def _ask(self, owner: str, part: Sequence[str]) -> list[Candidate]:
+    async def _ask(self, owner: str, part: Sequence[str]) -> list[Statement] | None:
+        """What the model finds in `part`, or None where its answer is of no use."""
         for temperature in TEMPERATURES:
-            answer, finish_reason = await self._answer(owner, part, temperature)
-            if finish_reason == "length":
-                break
             try:
-                statements = Extracted.model_validate_json(answer).statements
+                answer, finish_reason = await self._answer(owner, part, temperature)
+            except MessageTooLongError:
+                return None
+            if finish_reason == "length":
+                return None
+            try:
+                return Extracted.model_validate_json(answer).statements
             except ValidationError as error:
                 log.warning("an extraction was not valid: %d errors", error.error_count())
-            else:
-                return [c for s in statements for c in _candidates(s, part)]
-        if len(part) < 2:
-            raise EngineError("The model's extraction was cut off or not valid.")
-        half = len(part) // 2
-        return [*await self._ask(owner, part[:half]), *await self._ask(owner, part[half:])]
+        return None
 
     async def _answer(
         self, owner: str, part: Sequence[str], temperature: float
@@ -81,11 +112,21 @@ class ModelExtractor:
         return text, finish_reason
 
 
+def _own(message: str) -> Iterator[str]:
+    """What of `message` may state something, in pieces no longer than a fact."""
+    if is_client_task(message):
+        return
+    for sentence in sentences(message):
+        told = strip_lead_in(sentence)
+        if holds_words(told) and not states_nothing(told):
+            yield from (p for p in pieces(sentence, LONGEST) if holds_words(p))
+
+
 def _parts(own: Sequence[str]) -> list[list[str]]:
     parts: list[list[str]] = []
     room = 0
     for sentence in own:
-        if not parts or room < len(sentence):
+        if not parts or room < len(sentence) or len(parts[-1]) == PART_SENTENCES:
             parts.append([])
             room = PART_CHARACTERS
         parts[-1].append(sentence)
@@ -93,38 +134,41 @@ def _parts(own: Sequence[str]) -> list[list[str]]:
     return parts
 
 
-def _candidates(statement: Statement, part: Sequence[str]) -> list[Candidate]:
-    """The candidate for a statement, or nothing where no sentence of the user's holds it."""
-    sentence = next((s for s in part if _holds(s, statement.quote)), None)
-    kind = KINDS.get(statement.kind)
-    if sentence is None or kind is None or UNSURE.search(sentence):
-        log.info("a statement was dropped: passing, unsure or not in one of the user's sentences")
-        return []
-    told = strip_lead_in(sentence)
-    attribute = attribute_of(told) or _named(statement)
-    return [
-        Candidate(
-            quote=told,
-            text=as_fact(told),
-            attribute=attribute.key if attribute else None,
-            value=attribute.value if attribute else "",
-            denied=attribute.denied if attribute else False,
-            kind=kind,
-            time_expression=statement.when if statement.when in told and statement.when else None,
+def _candidates(statement: Statement, part: Sequence[str]) -> Iterator[Candidate]:
+    """The candidates for a statement; none where no sentence of the user's holds it."""
+    quote = _comparable(statement.quote)
+    sentence = next((s for s in part if quote in _comparable(s)), None)
+    if sentence is None or len(quote.split()) < 2 or statement.subject == "assistant":
+        log.info("a statement was dropped: it is not in one of the user's sentences")
+        return
+    for told in clauses(strip_lead_in(sentence)):
+        clause = _comparable(told)
+        if (quote in clause or clause in quote) and not UNSURE.search(told):
+            yield _checked(told, statement)
+
+
+def _checked(told: str, statement: Statement) -> Candidate:
+    """The candidate for the words `told`: what code reads there counts before the model."""
+    read = kind_of(told)
+    candidate = candidate_of(told, statement.kind if read in (None, "stable") else read)
+    if candidate.subject == USER and candidate.attribute is None:
+        candidate = replace(candidate, **_read_by_model(told, statement))
+    expression = statement.time_expression
+    return candidate.dated(None, expression if expression and expression in told else None)
+
+
+def _read_by_model(told: str, statement: Statement) -> dict[str, Any]:
+    if statement.subject == "other":
+        named = statement.name and _comparable(statement.name) in _comparable(told)
+        return (
+            {"subject": statement.name.casefold()} if named and not FIRST_PERSON.match(told) else {}
         )
-    ]
-
-
-def _named(statement: Statement) -> Attribute | None:
     if statement.attribute == "none" or not statement.value:
-        return None
-    return Attribute(statement.attribute, statement.value, denied=not statement.holds)
-
-
-def _holds(sentence: str, quote: str) -> bool:
-    said, quoted = _comparable(sentence), _comparable(quote)
-    return len(quoted.split()) > 1 and quoted in said
+        return {}
+    denied = statement.polarity == "denied"
+    return {"attribute": statement.attribute, "value": statement.value, "denied": denied}
 
 
 def _comparable(text: str) -> str:
-    return one_line(text.replace("\u2019", "'")).casefold().rstrip(" .!,;")
+    """The words of `text` alone: a string with a length cannot hold `"` in xgrammar's JSON."""
+    return f" {' '.join(words(text))} "

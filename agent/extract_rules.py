@@ -2,19 +2,20 @@
 
 import asyncio
 import logging
-import re
+from collections.abc import Iterator
+from itertools import islice
 
-from agent.attributes import attribute_of
 from agent.candidate import Candidate
+from agent.clauses import clauses
+from agent.client_tasks import is_client_task
+from agent.moods import states_nothing
 from agent.records import UserTurn
-from agent.sentences import sentences
+from agent.sentences import pieces, sentences
 from agent.statements import kind_of, strip_lead_in
-from agent.wording import as_fact
+from agent.wording import candidate_of
 
-LONGEST_SENTENCE = 2000
-LONGEST = 400
+LONGEST = 400  # characters of a fact
 MOST = 32
-JOINT = re.compile(r"(?:\s*[,;]\s*(?:and\s+|but\s+)?|\s+(?:and|but)\s+)(?=(?:i|we|my|our)\b)", re.I)
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +23,9 @@ log = logging.getLogger(__name__)
 class RuleExtractor:
     """Takes what the user states in so many words, and nothing else.
 
-    It reads English, one sentence at a time; a sentence whose subject is a pronoun for
-    somebody named earlier ("He is five") is left alone, because alone it says nothing.
+    It reads English, one sentence at a time, and leaves other languages alone; a sentence
+    whose subject is a pronoun for somebody named earlier ("He is five") is left alone too,
+    because alone it says nothing.
     """
 
     quick = True
@@ -34,36 +36,19 @@ class RuleExtractor:
 
 def statements_in(message: str) -> list[Candidate]:
     """The statements in `message`, in order, at most MOST."""
-    found = []
-    for sentence in sentences(message):
-        if len(sentence) > LONGEST_SENTENCE:
-            continue
-        for statement in _clauses(strip_lead_in(sentence)):
-            kind = kind_of(statement) if len(statement) <= LONGEST else None
-            if kind is None:
-                continue
-            attribute = attribute_of(statement)
-            found.append(
-                Candidate(
-                    quote=statement,
-                    text=as_fact(statement),
-                    attribute=attribute.key if attribute else None,
-                    value=attribute.value if attribute else "",
-                    denied=attribute.denied if attribute else False,
-                    kind=kind,
-                )
-            )
+    found = list(islice(_statements(message), MOST + 1))
     if len(found) > MOST:
-        log.warning("a message states %d things; the first %d are kept", len(found), MOST)
+        log.warning("a message states more than %d things; the first %d are kept", MOST, MOST)
     return found[:MOST]
 
 
-def _clauses(sentence: str) -> list[str]:
-    # "I'm Anna and I live in Bern" says two things; "my wife and I live in Bern" one.
-    clauses, start = [], 0
-    for joint in JOINT.finditer(sentence):
-        left, right = sentence[start : joint.start()], sentence[joint.end() :]
-        if kind_of(left) and kind_of(right):
-            clauses.append(left)
-            start = joint.end()
-    return [*clauses, sentence[start:]]
+def _statements(message: str) -> Iterator[Candidate]:
+    if is_client_task(message):
+        return
+    for sentence in sentences(message):
+        if states_nothing(sentence):
+            continue
+        for piece in pieces(strip_lead_in(sentence), LONGEST):
+            for statement in clauses(piece):
+                if kind := kind_of(statement):
+                    yield candidate_of(statement, kind)

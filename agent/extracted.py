@@ -1,8 +1,15 @@
-"""The shape of a model's answer when it extracts facts: schema and check in one."""
+"""The shape of a model's answer when it extracts facts: schema and check in one.
+
+Only bounds and enumerations: xgrammar enforces these, and not a pattern or a format together
+with a length. A string with a length holds no escapes there, so no `"` and no backslash: quotes
+are compared by their words.
+"""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from agent.records import FactKind
 
 
 class Statement(BaseModel):
@@ -11,6 +18,8 @@ class Statement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: Annotated[str, Field(max_length=300)]
+    subject: Literal["user", "assistant", "other"]
+    name: Annotated[str, Field(max_length=60)]
     attribute: Literal[
         "none",
         "name",
@@ -25,9 +34,9 @@ class Statement(BaseModel):
         "diet",
     ]
     value: Annotated[str, Field(max_length=120)]
-    holds: bool
-    kind: Literal["lasting", "event", "plan", "passing"]
-    when: Annotated[str, Field(max_length=60)]
+    polarity: Literal["affirmed", "denied"]
+    kind: FactKind
+    time_expression: Annotated[str, Field(max_length=60)]
 
 
 class Extracted(BaseModel):

@@ -3,29 +3,33 @@
 import logging
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
 from agent.candidate import Candidate
 from agent.dates import resolve, time_expression
+from agent.merge import merged
 from agent.records import UserTurn
 from agent.refuse import refuse
+from agent.subjects import USER
 from agent.text import one_line
-from agent.words import content_words, word_set, words
+from agent.words import content_words, negations
 
-NEGATIONS = word_set(
-    """not no never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't
-    aren't wasn't weren't won't hasn't haven't hadn't wouldn't couldn't shouldn't ain't"""
+QUESTION = re.compile(r"[?\uff1f\u061f][\"')\u201d\s]*$")
+PLACEHOLDER = re.compile(
+    r"[\[({<]\s*(?:(?:your|user|insert|first|last|full|the)\s?)?[\w' ]{0,12}\bname\s*[\])}>]"
+    r"|[\[{<]\s*(?:your|insert|user)\b[^\])}>]{0,30}[\])}>]|\{\{.*?\}\}",
+    re.IGNORECASE,
 )
-QUESTION = re.compile(r"\?[\"')\u201d\s]*$")
 
 log = logging.getLogger(__name__)
 
 
-def ground(turn: UserTurn, candidates: Sequence[Candidate]) -> list[Candidate]:
+def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) -> list[Candidate]:
     """Those candidates that the turn bears out, with their dates. May block for a moment.
 
-    The log tells how many were dropped and why, never what they said.
+    Near-duplicates are merged. `zone` is the user's: "yesterday" is a day there. The log
+    tells how many were dropped and why, never what they said.
     """
     kept = []
     for candidate in candidates:
@@ -33,15 +37,15 @@ def ground(turn: UserTurn, candidates: Sequence[Candidate]) -> list[Candidate]:
         if reason:
             log.info("turn %d: a statement was dropped: %s", turn.id, reason)
         else:
-            kept.append(_dated(candidate, turn.said_at))
-    return kept
+            kept.append(_dated(candidate, turn.said_at, zone))
+    return merged(kept)
 
 
 def fault(message: str, candidate: Candidate) -> str | None:
     """Why `message` does not bear out `candidate`, or None.
 
-    The quote must be in the message. Every content word of the text and of the value must
-    be in the quote, and the text must be negated as often as the quote.
+    The quote must be in the message. Every content word of the text, of the value and of
+    another's name must be in the quote, and the text must be negated as often as the quote.
     """
     quote = _comparable(candidate.quote)
     if not quote or not candidate.text or quote not in _comparable(message):
@@ -51,25 +55,24 @@ def fault(message: str, candidate: Candidate) -> str | None:
         return "the text has words of its own"
     if not content_words(candidate.value) <= spoken:
         return "the value has words of its own"
+    if candidate.subject != USER and not content_words(candidate.subject) <= spoken:
+        return "the subject is not named"
     if negations(candidate.text) != negations(quote):
         return "a negation was lost or added"
     if QUESTION.search(candidate.quote):
         return "it is a question"
+    if PLACEHOLDER.search(candidate.quote):
+        return "it is a template"
     return refuse(candidate.quote) or refuse(candidate.text)
-
-
-def negations(text: str) -> int:
-    """How many negating words are in `text`."""
-    return sum(word in NEGATIONS for word in words(text))
 
 
 def _comparable(text: str) -> str:
     return one_line(text.replace("\u2019", "'")).casefold()
 
 
-def _dated(candidate: Candidate, said_at: datetime) -> Candidate:
+def _dated(candidate: Candidate, said_at: datetime, zone: tzinfo) -> Candidate:
     expression = candidate.time_expression or time_expression(candidate.quote)
     if expression is None or candidate.kind == "stable":
         return candidate.dated(None, expression)
     direction: Literal["past", "future"] = "future" if candidate.kind == "plan" else "past"
-    return candidate.dated(resolve(expression, said_at, direction), expression)
+    return candidate.dated(resolve(expression, said_at, direction, zone), expression)

@@ -1,10 +1,12 @@
 """A fact that the user states by hand."""
 
-from agent.attributes import attribute_of
+from dataclasses import replace
+
 from agent.candidate import Candidate
 from agent.refuse import holds_secret
 from agent.statements import strip_lead_in
 from agent.text import one_line
+from agent.wording import candidate_of
 from memory_engine.errors import EmptyMessageError, UserError
 
 LONGEST = 1000
@@ -24,7 +26,4 @@ def stated(text: str) -> Candidate:
         )
     if holds_secret(line):
         raise UserError("This looks like a password, key or card number: those are not remembered.")
-    found = attribute_of(strip_lead_in(line))
-    if found is None:
-        return Candidate(quote=line, text=line)
-    return Candidate(line, line, found.key, found.value, found.denied)
+    return replace(candidate_of(strip_lead_in(line) or line, "stable"), quote=line, text=line)

@@ -4,15 +4,18 @@ import hashlib
 import re
 import unicodedata
 
-# Halves of a surrogate pair cannot be encoded, and PostgreSQL stores no NUL.
-UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
 SPACES = re.compile(r"\s+")
 FINAL_PUNCTUATION = " .!?\u2026;,"
 
 
 def storable(text: str) -> str:
-    """`text` without what no database and no tokenizer takes; emoji and their joiners stay."""
-    return UNSTORABLE.sub("", text)
+    """`text` without what no database and no tokenizer takes; emoji and their joiners stay.
+
+    Two halves of a surrogate pair become the character they stand for; a lone half and NUL,
+    which PostgreSQL does not store, are removed.
+    """
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return paired.replace("\x00", "")
 
 
 def one_line(text: str) -> str:

@@ -1,8 +1,10 @@
-"""The words of a text that carry its content."""
+"""The words of a text that carry its content, and those that deny it."""
 
 import re
 
-WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*", re.UNICODE)
+# Scripts that write no spaces between words, and Hangul, which joins particles to them.
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['\u2019][^\W_{UNSPACED}]+)*")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -18,10 +20,18 @@ FUNCTION_WORDS = word_set(
     onto to with about over under up down out off again also very just too i'm i've i'd i'll it's
     that's there's here there any some s"""
 )
+NEGATIONS = word_set(
+    """not no never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't
+    aren't wasn't weren't won't hasn't haven't hadn't wouldn't couldn't shouldn't ain't dont
+    doesnt didnt isnt arent wasnt cant wont havent hasnt hardly barely"""
+)
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in order, in lower case, without a possessive 's."""
+    """The words of `text` in order, in lower case, without a possessive 's.
+
+    Where words are not set apart by spaces, as in Chinese, every character is one.
+    """
     found = (w.casefold().replace("\u2019", "'") for w in WORD.findall(text))
     return [w.removesuffix("'s") for w in found]
 
@@ -29,3 +39,8 @@ def words(text: str) -> list[str]:
 def content_words(text: str) -> frozenset[str]:
     """The words of `text` that are not function words."""
     return frozenset(w for w in words(text) if w not in FUNCTION_WORDS)
+
+
+def negations(text: str) -> int:
+    """How many negating words are in `text`."""
+    return sum(word in NEGATIONS for word in words(text))

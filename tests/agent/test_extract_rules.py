@@ -39,6 +39,8 @@ def texts(message: str) -> list[str]:
         ("My doctor is Dr. Meier in Bern. Thanks!", ["My doctor is Dr. Meier in Bern."]),
         ("In 2019 we moved to Oslo.", ["In 2019 we moved to Oslo."]),
         ("I used to smoke.", ["I used to smoke."]),
+        ("im a nurse and i dont smoke", ["Im a nurse.", "I dont smoke."]),
+        ("Im Sommer bin ich in Bern.", []),
     ],
 )
 def test_statements_about_the_user_are_taken_in_their_own_words(
@@ -66,7 +68,6 @@ def test_statements_about_the_user_are_taken_in_their_own_words(
         "I have a question about Python.",
         "My code is broken.",
         "I have to go now.",
-        "I'm so tired today.",
         "I love it!",
         "I like your answer.",
         "I don't know.",
@@ -157,6 +158,8 @@ def test_text_that_wants_to_command_is_refused(message: str) -> None:
         ("I'm 34 years old.", "age", "34"),
         ("I live in Bern, Switzerland.", "home", "Bern"),
         ("We moved from Bern to Zurich last week.", "home", "Zurich"),
+        ("Now I live in Oslo.", "home", "Oslo"),
+        ("I'm Anna Smith, a nurse from Leeds.", "name", "Anna Smith"),
         ("I've lived in Bern for ten years.", "home", "Bern"),
         ("I am originally from Lisbon.", "hometown", "Lisbon"),
         ("I work as a nurse.", "job", "nurse"),
@@ -218,6 +221,8 @@ def test_a_denied_value_is_marked(message: str, attribute: str) -> None:
         ("I have an interview at Siemens tomorrow.", "plan", "2026-05-07", "tomorrow"),
         ("I'm flying to Rome next week.", "plan", "2026-05-13", "next week"),
         ("My birthday is on 3 May.", "stable", None, "3 May"),
+        ("My daughter Emma turned 5 yesterday.", "event", "2026-05-05", "yesterday"),
+        ("My son starts school next week.", "plan", "2026-05-13", "next week"),
     ],
 )
 def test_times_are_resolved_against_the_message_and_kept_verbatim(
@@ -249,11 +254,14 @@ def test_a_flood_of_statements_is_bounded() -> None:
     assert len(statements_in(" ".join(f"I own boat {n}." for n in range(99)))) == MOST
 
 
-def test_a_long_message_without_statements_takes_no_time() -> None:
+def test_a_long_message_takes_no_time() -> None:
     assert texts("so very " * 20_000) == []
     assert texts("My " + "very " * 20_000) == []
-    assert texts("I ski and " * 20_000) == []
+    assert texts("I ski and " * 20_000) == ["I ski."]
     assert texts("If I say when I, " * 20_000) == []
+    assert texts("<a " * 20_000) == []
+    assert texts("memory " * 20_000) == []
+    assert texts("generate a title " * 20_000) == []
 
 
 @given(text())

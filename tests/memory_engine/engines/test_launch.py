@@ -1,11 +1,26 @@
-"""How vLLM is started: in a process of its own that shares nothing with this one."""
+"""How vLLM is started: what it is told, and in a process that shares nothing with this one."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import LlamaConfig
 
 from memory_engine.engines import launch
+
+
+def test_a_schema_is_enforced_without_room_for_blanks(tmp_path: Path) -> None:
+    LlamaConfig().save_pretrained(tmp_path)
+    args = launch._engine_args(
+        str(tmp_path),
+        connector={"arena_bytes": 2**20},
+        kv_cache_bytes=2**20,
+        max_model_len=256,
+        dtype="float32",
+    )
+    assert args.structured_outputs_config.backend == "xgrammar"
+    assert args.structured_outputs_config.disable_any_whitespace is True
 
 
 def test_the_engine_is_spawned_whatever_this_process_has_asked_of_the_gpu(
