@@ -9,9 +9,6 @@ from memory_engine.embedder import Vector, Vectors
 _NEAREST = 1000
 """How many are told apart. What is farther away counts as the last of them."""
 
-# A search of one vector in 10,000 takes 0.4 ms; threads that wait for each other take longer.
-faiss.omp_set_num_threads(1)
-
 
 class VectorIndex:
     """Cosine similarity to unit vectors, float32 [vectors, dimension]. Never changes."""
@@ -30,6 +27,9 @@ class VectorIndex:
 
         No other row is looked at, and `rows` may not be empty.
         """
+        # A search takes less than threads that wait for each other. OpenMP's number of threads
+        # belongs to the calling thread, which may be any of a pool.
+        faiss.omp_set_num_threads(1)
         only = None
         if len(rows) < self._index.ntotal:
             only, selector = faiss.SearchParameters(), faiss.IDSelectorBatch(rows)
