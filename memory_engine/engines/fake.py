@@ -11,8 +11,8 @@ from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Usag
 class FakeEngine(Engine):
     """Answers with `reply(prompt)`, word by word, and keeps segment ids in a set.
 
-    It is sure of every word: a log probability is 0. `delay` is the pause before every word, in seconds. `supported=False` plays a model
-    that the conformance gate refuses.
+    It is sure of every word: a log probability is 0. `delay` is the pause before every word,
+    in seconds. `supported=False` plays a model that the conformance gate refuses.
     """
 
     def __init__(
