@@ -13,7 +13,9 @@ from app.cli.eval_tables import (
     Table,
     answers_tables,
     end_to_end_tables,
+    extraction_tables,
     fidelity_tables,
+    retrieval_tables,
     source,
 )
 from scripts.evaluation_plots import draw
@@ -26,6 +28,8 @@ TABLES: dict[str, Callable[[Report], list[Table]]] = {
     "fidelity": fidelity_tables,
     "answers": answers_tables,
     "end-to-end": end_to_end_tables,
+    "retrieval": retrieval_tables,
+    "extraction": extraction_tables,
 }
 
 

@@ -58,6 +58,18 @@ def a_report(part: str) -> dict[str, Any]:
         ]
         made: dict[str, Any] = {"turns": 9, "facts": {"talk Vera": 5}, "remember_seconds": 1.0}
         return ABOUT | made | {"k": 50, "reply_tokens": 32} | end_to_end.figures(answered, 0)
+    if part == "retrieval":
+        spread = {"mean": 1.0, "median": 1.0, "p90": 2.0, "p99": 3.0}
+        recall = {"n": 4, "recall": {"5": {"value": 0.75, "low": 0.5, "high": 1.0}}}
+        system = {"overall": recall, "by_category": {"temporal": recall}, "search_ms": spread}
+        speed = {"facts": 10_000, "search_ms": spread, "recall_ms": spread}
+        found = {"facts": 9, "cutoffs": [5], "systems": {"inferscale": system}, "speed": speed}
+        return ABOUT | found
+    if part == "extraction":
+        counts = ("turns", "dialogues", "statements", "found", "facts", "beside", "failed_turns")
+        of_persona = {"persona_said": 5, "persona_found": 4}
+        shares = {"recall": 0.875, "grounded_precision": 1.0, "missed": {"other": 3}}
+        return ABOUT | dict.fromkeys(counts, 7) | of_persona | shares
     scored = {arm: Scored(replies[arm], LOSSES[arm], (1,), {1: -0.1}) for arm in ARMS}
     outcomes = [Outcome(case(number), scored) for number in range(4)]
     setups = [Setup(20), Setup(20, window="none"), Setup(20, store="fp8")]
@@ -80,6 +92,8 @@ def test_without_a_report_a_part_is_not_measured_yet(tmp_path: Path) -> None:
         ("fidelity", "0.75 [0.75, 0.75]"),
         ("answers", "1.00 [1.00, 1.00]"),
         ("end-to-end", "9 turns became 5 facts"),
+        ("retrieval", "0.75 [0.50, 1.00]"),
+        ("extraction", "7 (0.875)"),
     ],
 )
 def test_every_report_of_a_part_is_on_the_page(part: str, shown: str, tmp_path: Path) -> None:

@@ -27,11 +27,15 @@ def source(report: Report) -> str:
     """Model, questions, machine and versions."""
     machine = report["hardware"]
     return (
-        f"{report['model']} in {report['dtype']}, {report['n']} questions of {report['data']}, "
+        f"{report['model']} in {report['dtype']}, {_counted(report)} of {report['data']}, "
         f"seed {report['seed']}, {report['seconds']:.0f} s; {machine['gpu'] or machine['cpu']}, "
         f"{machine['cores']} cores, "
         + ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     )
+
+
+def _counted(report: Report) -> str:
+    return f"{report['n']} {'turns' if 'grounded_precision' in report else 'questions'}"
 
 
 def fidelity_tables(report: Report) -> list[Table]:
@@ -78,6 +82,56 @@ def end_to_end_tables(report: Report) -> list[Table]:
         f"{report['facts_used']:.1f}",
     ]
     return [Table(title, [*columns, "injected"], [[*row, f"{report['injected_facts']:.1f}"]])]
+
+
+def retrieval_tables(report: Report) -> list[Table]:
+    """Recall of evidence by system and category, and the times of those that were timed."""
+    cutoffs = [str(k) for k in report["cutoffs"]]
+    rows: list[list[object]] = [
+        [name, category, found["n"], *(estimate(found["recall"][k]) for k in cutoffs)]
+        for name, system in report["systems"].items()
+        for category, found in (
+            {"all but adversarial": system["overall"]} | system["by_category"]
+        ).items()
+    ]
+    columns = ["recall by", "category", "questions", *(f"@{k}" for k in cutoffs)]
+    title = (
+        f"Share of the evidence among the facts found, of {report['facts']} facts, 95 % interval"
+    )
+    timed = {
+        f"{name}, {what}": system[what]
+        for name, system in report["systems"].items()
+        for what in ("add_ms", "search_ms")
+        if what in system
+    }
+    speed = report["speed"]
+    timed |= {
+        f"{what}, {speed['facts']:,} facts": speed[what] for what in ("search_ms", "recall_ms")
+    }
+    times: list[list[object]] = [
+        [name, *(f"{spread[part]:.2f}" for part in ("mean", "median", "p90", "p99"))]
+        for name, spread in timed.items()
+    ]
+    heads = ["what", "mean", "median", "p90", "p99"]
+    return [Table(title, columns, rows), Table("Milliseconds", heads, times)]
+
+
+def extraction_tables(report: Report) -> list[Table]:
+    """What was found of what people say of themselves, and what was made up."""
+    rows: list[list[object]] = [
+        ["first-person statements", report["statements"]],
+        ["of them found", f"{report['found']} ({report['recall']:.3f})"],
+        ["facts", report["facts"]],
+        ["grounded in their turn", f"{report['grounded_precision']:.4f}"],
+        ["of no first-person statement", report["beside"]],
+        ["turns that failed", report["failed_turns"]],
+        ["persona sentences that a turn says", report["persona_said"]],
+        ["of them found", report["persona_found"]],
+    ]
+    missed = sorted(report["missed"].items(), key=lambda each: -each[1])
+    title = f"{report['turns']} turns of {report['dialogues']} dialogues"
+    tables = [Table(title, ["what", "count"], rows)]
+    return [*tables, Table("Not found", ["why", "statements"], [list(each) for each in missed])]
 
 
 def estimate(figure: Report) -> str:

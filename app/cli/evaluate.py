@@ -7,7 +7,15 @@ import typer
 from typer import Option
 
 from app.cli.command import AsJson, run
-from app.cli.eval_tables import Table, answers_tables, as_text, end_to_end_tables, fidelity_tables
+from app.cli.eval_tables import (
+    Table,
+    answers_tables,
+    as_text,
+    end_to_end_tables,
+    extraction_tables,
+    fidelity_tables,
+    retrieval_tables,
+)
 from app.cli.output import note, say, say_json
 from app.settings import Settings
 from memory_engine.errors import SettingsError
@@ -117,6 +125,44 @@ def end_to_end(
 
         report = await run_end_to_end(settings, Asked(data, wrong_gold, limit, seed), note)
         _show(end_to_end_tables(report), report, as_json=as_json)
+
+    run(work)
+
+
+@evaluate.command()
+def retrieval(
+    data: Data,
+    seed: Seed = 0,
+    mem0: Annotated[
+        Path | None, Option(help="A Python that has mem0ai and sentence-transformers, beside it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Does recall find the evidence? No language model is loaded."""
+
+    async def work(settings: Settings) -> None:
+        from app.eval.without_llm import run_retrieval
+
+        report = await run_retrieval(settings, data, mem0, seed, note)
+        _show(retrieval_tables(report), report, as_json=as_json)
+
+    run(work)
+
+
+@evaluate.command()
+def extraction(
+    data: Annotated[Path, Option("--data", help="A CSV file of Synthetic-Persona-Chat.")],
+    limit: Annotated[int | None, Option(help="Dialogues, at random. [all]")] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Do the rules find what people say of themselves, and nothing else?"""
+
+    async def work(settings: Settings) -> None:
+        from app.eval.without_llm import run_extraction
+
+        report = await run_extraction(data, limit, seed)
+        _show(extraction_tables(report), report, as_json=as_json)
 
     run(work)
 

@@ -1,6 +1,7 @@
 """`inferscale eval` as a program: its tables, its last line, and what it refuses."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import app
+from app.eval.retrieval import measure_retrieval
 from memory_engine.engines.base import Engine
 from memory_engine.engines.fake import FakeEngine
+from tests.app.eval.made_up import write_dialogues
 from tests.app.eval.sure import SureEngine
 from tests.app.eval.talk import written
 
@@ -102,4 +105,28 @@ def test_what_cannot_work_is_said_before_a_model_is_loaded(
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+    assert engines == []
+
+
+def test_retrieval_and_extraction_need_no_language_model(
+    engines: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = partial(measure_retrieval, speed_facts=50)
+    monkeypatch.setattr("app.eval.without_llm.measure_retrieval", measured)
+    result = CliRunner().invoke(app, ["eval", "retrieval", "--data", str(written(tmp_path))])
+    assert result.exit_code == 0, result.stderr
+    *shown, last = result.stdout.splitlines()
+    report = json.loads(last)
+    assert report["n"] == report["questions"] == 4
+    assert report["systems"]["inferscale"]["overall"]["recall"]["5"]["value"] == 1.0
+    assert "Share of the evidence among the facts found, of 4 facts" in "".join(shown)
+
+    said = ["I have a dog.", "I am a baker.", "Oh, nice to hear!"]
+    data = write_dialogues(tmp_path, [(["I have a dog."], ["I am a baker."], said)])
+    result = CliRunner().invoke(app, ["eval", "extraction", "--data", str(data), "--json"])
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert (report["n"], report["statements"], report["found"]) == (3, 2, 2)
+    assert report["ungrounded"] == 0
+    assert "dog" not in result.stdout, "no quotation goes into a report"
     assert engines == []
