@@ -5,8 +5,7 @@
 
 import re
 
-from agent.ground import negations
-from agent.words import FUNCTION_WORDS, WORD, word_set
+from agent.words import FUNCTION_WORDS, WORD, negations, word_set
 
 NUMBER_WORDS = word_set(
     """two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty

@@ -13,8 +13,6 @@ class FakeEngine(Engine):
 
     It is sure of every word: a log probability is 0. `delay` is the pause before every word, in
     seconds. `supported=False` plays a model that the conformance gate refuses.
-    It is sure of every word: a log probability is 0. `delay` is the pause before every word,
-    in seconds. `supported=False` plays a model that the conformance gate refuses.
     """
 
     def __init__(
