@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, tzinfo
 from functools import partial
 from time import perf_counter
 from typing import cast
@@ -17,6 +18,7 @@ from agent.extract import Extractor
 from agent.facts import FactStore
 from agent.holding import Holding
 from agent.knowledge import Knowledge
+from agent.periods import periods
 from agent.records import UserTurn
 from agent.remember import Remembering
 from agent.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
@@ -28,6 +30,7 @@ from agent.shown import Shown
 from agent.state import ReplyState
 from agent.transcript import Transcript
 from agent.upkeep import Upkeep
+from agent.utc import utc_now
 from agent.vectors import VectorStore
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
@@ -47,7 +50,8 @@ class Agent:
     """Runs the two graphs over one memory and one database.
 
     `transcript` and `facts` are for reading and listing; changes of facts go through
-    `knowledge`, because the memory has to follow. Call `start` once before the first reply.
+    `knowledge`, because the memory has to follow. `zone` is the users' time zone. Call `start`
+    once before the first reply.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Agent:
         sampling: Sampling | None = None,
         recall_k: int = 50,
         preceding_turns: int = 0,
+        zone: tzinfo = UTC,
     ) -> None:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
@@ -67,12 +72,13 @@ class Agent:
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
         self._recall_k = recall_k
+        self._zone = zone
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
         self.knowledge = Knowledge(database, self.facts, memory, self._holding)
         self._upkeep = Upkeep(database, self._holding)
         decide = partial(decided, near=self._near, decider=decider) if decider else None
-        self._remember_context = RememberContext(extractor, self.facts, self._holding, decide)
+        self._remember_context = RememberContext(extractor, self.facts, self._holding, decide, zone)
         self._remembering = Remembering(self.transcript, self._remember)
         self._warming: asyncio.Task[None] | None = None
 
@@ -102,6 +108,7 @@ class Agent:
             sampling=request.sampling or self._sampling,
             recall_k=self._recall_k,
             started=started,
+            zone=self._zone,
         )
         shown = Shown(request.keep)
         try:
@@ -176,6 +183,8 @@ class Agent:
 
     async def _warm(self) -> None:
         try:
+            # Loads what dates are read with, which the first question would wait for.
+            await asyncio.to_thread(periods, "yesterday", utc_now(), self._zone)
             for owner in await self.facts.latest_owners(WARM_OWNERS):
                 await self._holding.ensure(owner)
         except Exception:

@@ -1,6 +1,7 @@
 """The services that the graphs' nodes use."""
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from agent.decide import Decide
 from agent.extract import Extractor
@@ -13,7 +14,10 @@ from memory_engine.types import Sampling
 
 @dataclass(frozen=True, slots=True)
 class ReplyContext:
-    """Services and defaults of one reply. `started` is `time.perf_counter()` at the call."""
+    """Services and defaults of one reply. `started` is `time.perf_counter()` at the call.
+
+    `zone` is the user's: what "yesterday" is depends on it.
+    """
 
     memory: Memory
     holding: Holding
@@ -21,6 +25,7 @@ class ReplyContext:
     sampling: Sampling
     recall_k: int
     started: float
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +36,4 @@ class RememberContext:
     facts: FactStore
     holding: Holding
     decide: Decide | None = None
+    zone: tzinfo = UTC

@@ -2,7 +2,7 @@
 
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from dateparser.date import DateDataParser
 
@@ -35,12 +35,12 @@ VAGUE = ((r"a\s+few", "3"), (r"a\s+couple\s+of", "2"))
 SATURDAY = 5
 
 
-def periods(text: str, asked_at: datetime) -> tuple[Period, ...]:
-    """The times that `text` names, for who asks at the instant `asked_at`. Days are UTC days.
+def periods(text: str, asked_at: datetime, zone: tzinfo = UTC) -> tuple[Period, ...]:
+    """The times that `text` names, for who asks at the instant `asked_at`; days as in `zone`.
 
     English only: a question in another language names none.
     """
-    now = asked_at.astimezone(UTC)
+    now = asked_at.astimezone(zone)
     days = [match.group() for match in EXPRESSION.finditer(text)]
     rest = EXPRESSION.sub(" | ", text)
     named = [*days, *(match.group() for match in COARSE.finditer(rest))]

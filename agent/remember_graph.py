@@ -25,9 +25,9 @@ async def _extract(state: RememberState, runtime: Runtime[RememberContext]) -> d
     return {"candidates": await runtime.context.extractor.extract(state["turn"])}
 
 
-async def _ground(state: RememberState) -> dict[str, Any]:
-    turn = state["turn"]
-    return {"candidates": await asyncio.to_thread(ground, turn, state["candidates"])}
+async def _ground(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:
+    found, zone = state["candidates"], runtime.context.zone
+    return {"candidates": await asyncio.to_thread(ground, state["turn"], found, zone)}
 
 
 async def _reconcile(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:

@@ -128,6 +128,7 @@ async def _assemble(
         sampling=Sampling(max_tokens=settings.max_tokens),
         recall_k=settings.recall_k,
         preceding_turns=settings.window_turns,
+        zone=settings.zone,
     )
     return await ChatService(agent, memory, database, engine.conformance).start()
 

@@ -3,14 +3,17 @@
 import os
 import re
 from collections.abc import Mapping
+from datetime import tzinfo
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings.sources import PydanticBaseSettingsSource
+from tzlocal import get_localzone
 
 from memory_engine.errors import SettingsError
 
@@ -33,7 +36,17 @@ def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+def _known_zone(name: str) -> str:
+    if name:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, OSError) as error:
+            raise ValueError(name) from error
+    return name
+
+
 Folder = Annotated[Path, AfterValidator(_absolute)]
+Zone = Annotated[str, AfterValidator(_known_zone)]
 Window = Annotated[str, StringConstraints(pattern=r"^(none|(facts|turns):[1-9][0-9]*)$")]
 
 
@@ -137,6 +150,11 @@ class Settings(BaseSettings):
     user: str = _knob(
         "me", "The user whom the chat page serves.", "any name that is not blank", pattern=r"\S"
     )
+    timezone: Zone = _knob(
+        "",
+        "The users' time zone, by which \"yesterday\" is resolved. Empty is this machine's.",
+        "an IANA name such as Europe/Berlin",
+    )
     host: str = _knob(
         "127.0.0.1", "Address to listen on.", "a host name or an IP address", pattern=r"\S"
     )
@@ -167,6 +185,11 @@ class Settings(BaseSettings):
     def database(self) -> str:
         """The database's URL with the default filled in."""
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / DATABASE_FILE}"
+
+    @property
+    def zone(self) -> tzinfo:
+        """The users' time zone."""
+        return ZoneInfo(self.timezone) if self.timezone else get_localzone()
 
     @property
     def window_turns(self) -> int:

@@ -1,6 +1,7 @@
 """The times that questions name."""
 
 from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -63,3 +64,11 @@ def test_a_question_without_a_time_names_none(question: str) -> None:
 def test_days_are_days_of_utc_when_the_question_is_asked() -> None:
     late = datetime.fromisoformat("2026-11-18T23:30:00-05:00")
     assert periods("What did I do yesterday?", late) == (period("2026-11-18"),)
+
+
+def test_yesterday_is_the_day_before_where_the_user_is() -> None:
+    asked_at = datetime(2026, 5, 4, 23, 30, tzinfo=UTC)
+    question = "What did I do yesterday?"
+    assert periods(question, asked_at) == (Period(date(2026, 5, 3), date(2026, 5, 3)),)
+    in_tokyo = periods(question, asked_at, ZoneInfo("Asia/Tokyo"))
+    assert in_tokyo == (Period(date(2026, 5, 4), date(2026, 5, 4)),)

@@ -1,5 +1,7 @@
 """Settings: defaults, bad values, unknown variables, secrets."""
 
+from datetime import datetime
+
 import pytest
 from pydantic import ValidationError
 
@@ -88,3 +90,10 @@ def test_a_password_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError) as caught:
         load_settings()
     assert "secret" not in str(caught.value)
+
+
+def test_the_time_zone_is_a_name_or_this_machines() -> None:
+    assert str(load_settings(timezone="Europe/Berlin").zone) == "Europe/Berlin"
+    assert load_settings().zone.utcoffset(datetime.now()) is not None
+    with pytest.raises(SettingsError, match="INFERSCALE_TIMEZONE=Mars/Olympus cannot work"):
+        load_settings(timezone="Mars/Olympus")
