@@ -103,6 +103,10 @@ class Memory:
         """Whether `sync` was called for `owner` since the start."""
         return owner in self._owners
 
+    def expect_reply(self) -> None:
+        """A message came: encoding makes room for the reply that will be asked for at once."""
+        self._encoding.message()
+
     async def recall(
         self,
         owner: str,
@@ -116,8 +120,6 @@ class Memory:
         scope: where it is asked; facts that belong elsewhere are not looked at. periods: the
         times that the query names; facts of those times come first.
         """
-        # A reply will be asked for: recalling is what a message begins with.
-        self._encoding.message()
         held = self._owners.get(owner)
         if held is None or k <= 0 or not held.facts:
             return []

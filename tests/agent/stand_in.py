@@ -54,6 +54,7 @@ class StandInMemory(Memory):
         self.synced: list[tuple[str, tuple[str, ...]]] = []
         self.settled: list[str | None] = []
         self.left_behind: list[str] = []
+        self.expected = 0
         self.closed = False
 
     @property
@@ -101,6 +102,9 @@ class StandInMemory(Memory):
 
     async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
         return [_by_words(self.held.get(owner, []), text)[:count] for text in texts]
+
+    def expect_reply(self) -> None:
+        self.expected += 1
 
     async def forget(self, owner: str) -> None:
         self.held.pop(owner, None)

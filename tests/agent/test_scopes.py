@@ -82,3 +82,10 @@ async def test_without_memory_a_conversation_neither_recalls_nor_teaches(tmp_pat
         assert len((await parts.ask("I ski?", conversation_id=quiet)).facts) == 1
         with pytest.raises(NotFoundError):
             await parts.service.set_memory("bob", quiet, memory=False)
+
+
+async def test_encoding_makes_room_from_the_message_on(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.say("I live in Bern.")
+        await parts.say("Where do I live?")
+        assert parts.memory.expected == 2
