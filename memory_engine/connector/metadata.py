@@ -130,3 +130,20 @@ class WorkerReport(KVConnectorWorkerMetadata):
         for request_id, error in other.archived.items():
             archived[request_id] = archived.get(request_id) or error
         return WorkerReport(merged, archived)
+
+
+def transfer(block_size: int, slots: Slots, start: int, end: int, blocks: list[int]) -> Transfer:
+    """Of a request's tokens `start` to `end`, whose KV is at arena `slots`: int32 [tokens]."""
+    index = np.empty((3, end - start), dtype=np.int32)
+    index[0] = slots
+    index[1] = page_slots(block_size, blocks, start, end)
+    index[2] = np.arange(start, end)
+    return Transfer(index)
+
+
+def page_slots(block_size: int, blocks: list[int], start: int, end: int) -> Slots:
+    """Flat page slots of the tokens `start` to `end` of a request that has `blocks`."""
+    first, last = start // block_size, -(-end // block_size)
+    table = np.array(blocks[first:last], dtype=np.int32)
+    pages = (table[:, None] * block_size + np.arange(block_size, dtype=np.int32)).reshape(-1)
+    return pages[start - first * block_size : end - first * block_size]

@@ -11,14 +11,20 @@ worker runs its steps in order, and in a step moves, loads, then saves; so a slo
 a step may be given away in it.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from memory_engine.connector.archive import Archive, ArchiveSettings
 from memory_engine.connector.arena import Slots
-from memory_engine.connector.metadata import Probe, StepPlan, Transfer, WorkerReport
+from memory_engine.connector.metadata import (
+    Probe,
+    StepPlan,
+    Transfer,
+    WorkerReport,
+    page_slots,
+    transfer,
+)
 from memory_engine.connector.params import KEY, Op, Span, parse
 from memory_engine.connector.statistics import Counts, Statistics
 from memory_engine.connector.tiers import Tiers
@@ -135,7 +141,9 @@ class SchedulerSide:
             elif tracked.params.op is Op.PROBE and not tracked.probed:
                 tracked.probed = True
                 positions = np.arange(end, dtype=np.int32)
-                probes.append(Probe(request_id, self._pages(blocks, 0, end), positions))
+                probes.append(
+                    Probe(request_id, page_slots(self._block_size, blocks, 0, end), positions)
+                )
         snapshots, restores = self._archive.orders(set(self._saving))
         return StepPlan(
             Transfer.join(loads),
@@ -168,7 +176,8 @@ class SchedulerSide:
             return None
         self._unpin(tracked)
         self._archive.finished(request_id)
-        self._count(tracked)
+        for name, value in tracked.counts().items():
+            self._counts.add(name, value)
         if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE, Op.LIST):
             tracked.resident = self._tiers.owned(tracked.params.owner)
         return {KEY: tracked.account(self._closed if self._refused else "", self.stats())}
@@ -191,21 +200,6 @@ class SchedulerSide:
         held = self._saving or any(tracked.pinned for tracked in self._tracked.values())
         if not held and self.stats()["pinned_segments"]:
             raise RuntimeError(f"pins without a request: {self.stats()}")
-
-    def _count(self, tracked: Tracked) -> None:
-        spans = tracked.params.spans
-        if tracked.params.op is Op.ENCODE:
-            self._counts.add("encoded_tokens", _tokens(spans, tracked.saved))
-            self._counts.add("rejected_segments", len(tracked.rejected))
-        if tracked.params.op is not Op.INJECT:
-            return
-        planned = spans[-1].end - spans[0].start
-        absent = _tokens(spans, tracked.missing)
-        reached = tracked.cached + tracked.injected
-        self._counts.add("planned_tokens", planned)
-        self._counts.add("injected_tokens", tracked.injected)
-        self._counts.add("absent_tokens", absent)
-        self._counts.add("unreached_tokens", max(0, planned - absent - reached))
 
     def _pin_run(self, tracked: Tracked, local: int) -> tuple[int, list[str]]:
         """Pin the segments at hand that continue from `local`.
@@ -247,7 +241,7 @@ class SchedulerSide:
         start, end = load
         slots = np.concatenate([self._tiers.slots(segment_id) for segment_id in tracked.pinned])
         first = next(span.start for span in tracked.params.spans if span.end > tracked.local)
-        return self._transfer(slots[start - first : end - first], start, end, blocks)
+        return transfer(self._block_size, slots[start - first : end - first], start, end, blocks)
 
     def _saves(self, tracked: Tracked, computed: int, blocks: list[int]) -> list[Transfer]:
         """Transfers for the spans that the pages hold completely after this step."""
@@ -257,7 +251,7 @@ class SchedulerSide:
             tracked.looked_at += 1
             slots = self._make_resident(tracked, span)
             if slots is not None:
-                saves.append(self._transfer(slots, span.start, span.end, blocks))
+                saves.append(transfer(self._block_size, slots, span.start, span.end, blocks))
         return saves
 
     def _make_resident(self, tracked: Tracked, span: Span) -> Slots | None:
@@ -278,26 +272,3 @@ class SchedulerSide:
         self._saving.append(span.segment_id)
         tracked.saved.append(span.segment_id)
         return slots
-
-    def _transfer(self, slots: Slots, start: int, end: int, blocks: list[int]) -> Transfer:
-        index = np.empty((3, end - start), dtype=np.int32)
-        index[0] = slots
-        index[1] = self._pages(blocks, start, end)
-        index[2] = np.arange(start, end)
-        return Transfer(index)
-
-    def _pages(self, blocks: list[int], start: int, end: int) -> Slots:
-        """Flat page slots of the request's tokens `start` to `end`."""
-        size = self._block_size
-        first, last = start // size, -(-end // size)
-        table = np.array(blocks[first:last], dtype=np.int32)
-        pages = (table[:, None] * size + np.arange(size, dtype=np.int32)).reshape(-1)
-        return pages[start - first * size : end - first * size]
-
-
-def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
-    """Tokens of the spans with these ids."""
-    if not segment_ids:
-        return 0
-    wanted = set(segment_ids)
-    return sum(span.end - span.start for span in spans if span.segment_id in wanted)

@@ -1,10 +1,11 @@
 """What is known of a live request that has parameters for the connector, and its account."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memory_engine.connector.metadata import Verdict
-from memory_engine.connector.params import Op, Params
+from memory_engine.connector.params import Op, Params, Span
 
 
 @dataclass(slots=True)
@@ -38,6 +39,23 @@ class Tracked:
     probed: bool = False
     verdict: Verdict | None = None
 
+    def counts(self) -> dict[str, int]:
+        """What the request adds to the statistics, in tokens or segments, by their names."""
+        spans = self.params.spans
+        if self.params.op is Op.ENCODE:
+            encoded = _tokens(spans, self.saved)
+            return {"encoded_tokens": encoded, "rejected_segments": len(self.rejected)}
+        if self.params.op is not Op.INJECT:
+            return {}
+        planned = spans[-1].end - spans[0].start
+        absent = _tokens(spans, self.missing)
+        return {
+            "planned_tokens": planned,
+            "injected_tokens": self.injected,
+            "absent_tokens": absent,
+            "unreached_tokens": max(0, planned - absent - self.cached - self.injected),
+        }
+
     def account(self, refusal: str, arena: dict[str, int]) -> dict[str, Any]:
         """What happened, for the caller of the finished request.
 
@@ -62,3 +80,11 @@ class Tracked:
         else:
             account |= {"count": self.count, "resident": self.resident}
         return account | {"arena": arena}
+
+
+def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
+    """Tokens of the spans with these ids."""
+    if not segment_ids:
+        return 0
+    wanted = set(segment_ids)
+    return sum(span.end - span.start for span in spans if span.segment_id in wanted)
