@@ -45,7 +45,7 @@ class Arena:
         if capacity <= 0:
             raise ValueError(f"an arena needs at least one slot, got {capacity}")
         self.capacity = capacity
-        self._owner_limit = capacity if owner_limit is None else owner_limit
+        self._owner_limit = owner_limit
         self._owned: Counter[str] = Counter()  # slots by owner
         self.evictions = 0
         # Told of every segment before its slots are given away; not of dropped ones.
@@ -129,6 +129,8 @@ class Arena:
 
     def free(self, owner: str) -> int:
         """Slots that the owner may have without an eviction."""
+        if self._owner_limit is None:
+            return self._free_count
         return min(self._free_count, self._owner_limit - self._owned[owner])
 
     def resident(self, segment_id: str) -> bool:
@@ -156,7 +158,8 @@ class Arena:
         owned: Counter[str] = Counter()
         for segment in self._segments.values():
             owned[segment.owner] += segment.length
-        if owned != self._owned or max(owned.values(), default=0) > self._owner_limit:
+        limit = self.capacity if self._owner_limit is None else self._owner_limit
+        if owned != self._owned or max(owned.values(), default=0) > limit:
             raise RuntimeError(f"owners' slots do not add up: {self.stats()}")
 
     def ready(self, segment_id: str, *, there: bool) -> None:
@@ -173,7 +176,8 @@ class Arena:
         return segment
 
     def _make_room(self, owner: str, length: int) -> bool:
-        over = self._owned[owner] + length - self._owner_limit
+        limit = self._owner_limit
+        over = 0 if limit is None else self._owned[owner] + length - limit
         missing = length - self._free_count
         victims = []
         for segment_id, segment in self._segments.items():

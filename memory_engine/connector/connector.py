@@ -203,4 +203,5 @@ class InferScaleConnector(KVConnectorBase_V1):
 
 
 def _arena(slots: int, owner_share: float) -> Arena | None:
-    return Arena(slots, max(1, int(slots * owner_share))) if slots else None
+    limit = max(1, int(slots * owner_share)) if owner_share < 1 else None
+    return Arena(slots, limit) if slots else None

@@ -7,11 +7,13 @@ wants the gate's verdict on small models pays the import once.
 import gc
 import json
 import os
-from collections.abc import AsyncGenerator, Iterator
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from warnings import catch_warnings, filterwarnings
 
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.launch import engine_config
@@ -36,7 +38,7 @@ class InProcessEngine(EmbeddedEngine):
         from vllm.v1.engine.llm_engine import LLMEngine
 
         _know_here(Path(self._model))
-        with mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"):
+        with _tolerant_scan(), mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"):
             config = engine_config(
                 self._model,
                 load_format=register_loader(),
@@ -91,6 +93,22 @@ def _know_here(model: Path) -> None:
         known = ModelRegistry.models.get(name)
         if known is not None:
             ModelRegistry.register_model(name, known.load_model_cls())
+
+
+@contextmanager
+def _tolerant_scan() -> Iterator[None]:
+    # vLLM looks for kernels in the attributes of all modules, and takes for granted that
+    # `vars` gives a dictionary: not of llvmlite's functions, which numba brings along.
+    from vllm.triton_utils import dispatcher
+
+    def attributes(value: object) -> dict[str, Any]:
+        found = vars(value)
+        return dict(found) if isinstance(found, Mapping) else {}
+
+    with mock.patch.object(dispatcher, "vars", attributes, create=True), catch_warnings():
+        # Of what torch deprecates, which is among all those attributes.
+        filterwarnings("ignore", category=FutureWarning, module=re.escape(__name__))
+        yield
 
 
 @contextmanager

@@ -86,6 +86,14 @@ def test_an_owner_at_the_limit_makes_room_among_their_own() -> None:
     assert arena.find("anna", "b") is not None
 
 
+def test_without_a_limit_what_was_not_used_for_longest_goes_first_whoever_has_it() -> None:
+    arena = Arena(10)
+    arena.allocate("anna", "a", 4)
+    arena.allocate("ben", "b", 5)
+    assert arena.allocate("ben", "c", 6) is not None
+    assert arena.find("anna", "a") is None
+
+
 def test_what_is_pinned_counts_towards_the_limit() -> None:
     arena = Arena(10, owner_limit=4)
     arena.allocate("anna", "a", 3)
@@ -102,7 +110,7 @@ def test_an_arena_without_slots_is_refused() -> None:
 class ArenaMachine(RuleBasedStateMachine):
     """Any order of calls keeps every slot in exactly one place and owners apart."""
 
-    limit = 23
+    limit: int | None = None
 
     def __init__(self) -> None:
         super().__init__()
