@@ -9,6 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import cast
 
+from agent.client_history import ClientTurns
 from agent.context import RememberContext, ReplyContext
 from agent.database import Database
 from agent.decide import Decider, decided
@@ -63,6 +64,7 @@ class Agent:
     ) -> None:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
+        self._clients = ClientTurns(database, self.transcript)
         self._memory = memory
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
@@ -93,7 +95,7 @@ class Agent:
         Closing the iterator aborts the engine's request and keeps what was shown.
         """
         started = perf_counter()
-        request = await self._with_memory_as_set(request)
+        request = await self._with_memory_as_set(await self._clients.placed(request))
         await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
@@ -114,6 +116,11 @@ class Agent:
         finally:
             # Also when the caller was cancelled: what was shown is kept.
             await asyncio.shield(self._finish(shown, request.remember))
+
+    @property
+    def to_remember(self) -> int:
+        """How many turns wait to be remembered."""
+        return self._remembering.waiting
 
     async def settle(self, owner: str | None = None) -> None:
         """Wait until remembering and encoding (of `owner`, or of all) are done.

@@ -3,9 +3,11 @@
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from agent.client_turns import named, turn_of
 from agent.database import Database
 from agent.lookup import find_conversation
 from agent.records import Conversation, TurnStatus, UserTurn
+from agent.request import Client
 from agent.tables import ConversationRow, TurnRow
 from agent.text import title_of
 from agent.users import lock_user
@@ -67,16 +69,22 @@ class Transcript:
         self, owner: str, conversation_id: str | None, text: str, *, remember: bool
     ) -> UserTurn:
         """Store a user's turn, in a new conversation if none is given."""
+        turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
         async with self._database.write() as session:
-            if conversation_id is None:
-                conversation = await self._create(session, owner)
-            else:
-                conversation = await find_conversation(session, owner, conversation_id, lock=True)
-            conversation.title = conversation.title or title_of(text)
-            remember = remember and conversation.memory
-            turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
-            await self._append(session, conversation, turn)
-            return UserTurn(turn.id, owner, str(conversation.id), text, turn.created_at)
+            return await self._add_turn(session, owner, conversation_id, turn)
+
+    async def add_client_message(
+        self, owner: str, conversation_id: str | None, text: str, client: Client, *, remember: bool
+    ) -> UserTurn | None:
+        """The same for a program's message; None, and nothing is stored, if it came before."""
+        turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
+        turn.key = client.key
+        async with self._database.write() as session:
+            # The lock comes first: of two equal messages at a time the second sees the first.
+            await lock_user(session, owner)
+            if client.key is not None and await turn_of(session, client.key) is not None:
+                return None
+            return await self._add_turn(session, owner, conversation_id, turn, client.conversation)
 
     async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
         """Store the reply to `turn`, as far as it was shown."""
@@ -119,12 +127,35 @@ class Transcript:
                 )
             )
 
-    async def _create(self, session: AsyncSession, owner: str) -> ConversationRow:
+    async def _create(
+        self, session: AsyncSession, owner: str, client_id: str | None = None
+    ) -> ConversationRow:
         await lock_user(session, owner)
-        conversation = ConversationRow(owner=owner, title=None)
+        conversation = await named(session, owner, client_id) if client_id else None
+        if conversation is not None:
+            return conversation
+        conversation = ConversationRow(owner=owner, title=None, client_id=client_id)
         session.add(conversation)
         await session.flush()
         return conversation
+
+    async def _add_turn(
+        self,
+        session: AsyncSession,
+        owner: str,
+        conversation_id: str | None,
+        turn: TurnRow,
+        client_id: str | None = None,
+    ) -> UserTurn:
+        if conversation_id is None:
+            conversation = await self._create(session, owner, client_id)
+        else:
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+        conversation.title = conversation.title or title_of(turn.text)
+        if not conversation.memory:
+            turn.remember = "off"
+        await self._append(session, conversation, turn)
+        return UserTurn(turn.id, owner, str(conversation.id), turn.text, turn.created_at)
 
     async def _append(
         self, session: AsyncSession, conversation: ConversationRow, turn: TurnRow

@@ -15,9 +15,10 @@ from agent.exporting import export_facts
 from agent.importing import Imported
 from agent.owner import agent_name, owner_name
 from agent.records import EVERYWHERE, Conversation, Fact, FactEvent, Scope
-from agent.request import Request
+from agent.request import Client, Request
 from agent.stated import stated
 from agent.text import storable
+from app.metrics import measured
 from memory_engine.errors import (
     EmptyMessageError,
     NotFoundError,
@@ -64,12 +65,14 @@ class ChatService:
         remember: bool = True,
         sampling: Sampling | None = None,
         agent: str | None = None,
+        client: Client | None = None,
     ) -> AsyncGenerator[ReplyEvent, None]:
         """Stream a FirstToken, TextDeltas and last a Reply. Closing it aborts the generation.
 
         The user's turn is on disk before the engine is asked, the reply (or what was shown
         of it) when it ends. Without `conversation_id` a new conversation begins; without
-        `remember` as well, nothing is stored. `agent` sees the facts of its scope too.
+        `remember` as well, nothing is stored. `agent` sees the facts of its scope too;
+        a program that keeps the history itself gives it as `client`.
 
         Raises EmptyMessageError, MessageTooLongError and NotFoundError before anything is
         stored, UnsupportedModelError for KV where it is not available, and EngineError.
@@ -88,6 +91,7 @@ class ChatService:
             remember=remember,
             sampling=sampling,
             agent=None if agent is None else agent_name(agent),
+            client=client,
         )
         async with aclosing(self._replies(request)) as events:
             async for _, event in events:
@@ -211,6 +215,16 @@ class ChatService:
         """What happened to one fact, or to all of the user's, oldest first."""
         return await self._agent.facts.history(owner_name(user), fact_id)
 
+    @property
+    def database(self) -> Database:
+        """Where everything is kept; it stays the service's."""
+        return self._database
+
+    @property
+    def to_remember(self) -> int:
+        """How many messages, of all users, wait to be remembered."""
+        return self._agent.to_remember
+
     async def settle(self, user: str | None = None) -> None:
         """Wait until remembering and encoding (of `user`, or of all) are done."""
         await self._agent.start()
@@ -228,7 +242,7 @@ class ChatService:
 
     async def _replies(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         await self._agent.start()
-        async with aclosing(self._agent.reply(request)) as events:
+        async with aclosing(measured(self._agent.reply(request))) as events:
             async for event in events:
                 yield event
 

@@ -140,10 +140,12 @@ class Memory:
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        *,
+        instructions: str = "",
     ) -> Plan:
         """Lay out the prompt: prefix, facts in time order, history, exact tail, question.
 
-        Raises MessageTooLongError when the question alone does not fit.
+        instructions: text for the system message, behind the facts. Raises MessageTooLongError when the question alone does not fit.
         """
         segments = self._owners[owner].segments if owner in self._owners else {}
         known = [r for r in recalled if r.fact.id in segments]
@@ -151,7 +153,9 @@ class Memory:
         if self._engine.conformance.supported:
             held = self._encoding.resident(owner)
             resident = {i for i, segment in segments.items() if segment.segment_id in held}
-        return self._layout.plan(owner, known, segments, resident, history, question, max_tokens)
+        return self._layout.plan(
+            owner, known, segments, resident, history, question, max_tokens, instructions
+        )
 
     async def stream(
         self, plan: Plan, mode: Mode, sampling: Sampling

@@ -124,6 +124,8 @@ class StandInMemory(Memory):
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        *,
+        instructions: str = "",
     ) -> Plan:
         limit = self.engine.info.max_model_len - max_tokens
         if len(question) > limit:
@@ -136,6 +138,8 @@ class StandInMemory(Memory):
         for item in used:
             spans.append(Span(self._segment(owner, item.fact.text), len(ids), len(item.fact.text)))
             ids += tokens(item.fact.text)
+        if instructions:
+            ids += tokens(f"\nsystem: {instructions}")
         for message in history:
             ids += tokens(f"\n{message.role}: {message.content}")
         ids += tokens(f"\nuser: {question}\nassistant: ")
