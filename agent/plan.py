@@ -14,7 +14,9 @@ async def plan(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, A
     context, request, began = runtime.context, state["request"], perf_counter()
     history = []
     if request.conversation_id is not None:
-        history = await context.transcript.messages(request.owner, request.conversation_id)
+        history = await context.transcript.messages(
+            request.owner, request.conversation_id, before_last=request.again
+        )
     laid_out = context.memory.plan(
         request.owner, state["recalled"], history, request.message, context.sampling.max_tokens
     )

@@ -6,15 +6,25 @@ from langgraph.runtime import Runtime
 
 from agent.context import ReplyContext
 from agent.state import ReplyState
+from memory_engine.errors import UserError
 
 
 async def record(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
-    """Store the message, in a new conversation if it has none, and announce the turn."""
+    """Store the message, in a new conversation if it has none, and announce the turn.
+
+    A message that is replied to again is stored already.
+    """
     request = state["request"]
     if not request.stored:
         return {"turn": None}
-    turn = await runtime.context.transcript.add_message(
-        request.owner, request.conversation_id, request.message, remember=request.remember
-    )
+    transcript = runtime.context.transcript
+    if request.again and request.conversation_id is not None:
+        turn = await transcript.last_message(request.owner, request.conversation_id)
+        if turn.text != request.message:
+            raise UserError("The conversation went on meanwhile. Open it again.")
+    else:
+        turn = await transcript.add_message(
+            request.owner, request.conversation_id, request.message, remember=request.remember
+        )
     runtime.stream_writer(turn)
     return {"turn": turn}

@@ -10,8 +10,9 @@ class Request:
     """A message to reply to in each of `modes`; the transcript keeps the reply in `keep`.
 
     Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
-    scope too. `k` is how many facts to recall at
-    most and `sampling` how to choose tokens; None is the agent's default.
+    scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;
+    None is the agent's default. `again`: `message` is the conversation's last one already,
+    and the reply takes the place of the one it has.
     """
 
     owner: str
@@ -23,6 +24,7 @@ class Request:
     remember: bool = True
     sampling: Sampling | None = None
     agent: str | None = None
+    again: bool = False
 
     @property
     def stored(self) -> bool:
