@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 class Agent:
     """Runs the two graphs over one memory and one database.
 
+    `recall_k` is how many facts a reply recalls where it is not told.
     `transcript` and `facts` are for reading and listing; changes of facts go through
     `knowledge`, because the memory has to follow. Call `start` once before the first reply.
     """
@@ -68,7 +69,7 @@ class Agent:
         self._memory = memory
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
-        self._recall_k = recall_k
+        self.recall_k = recall_k
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
         self.knowledge = Knowledge(database, self.facts, memory, self._holding)
@@ -102,7 +103,7 @@ class Agent:
             holding=self._holding,
             transcript=self.transcript,
             sampling=request.sampling or self._sampling,
-            recall_k=self._recall_k,
+            recall_k=self.recall_k,
             started=started,
         )
         shown = Shown(request.keep)
@@ -115,7 +116,7 @@ class Agent:
             raise
         finally:
             # Also when the caller was cancelled: what was shown is kept.
-            await asyncio.shield(self._finish(shown, request.remember))
+            await asyncio.shield(self._finish(shown, request))
 
     @property
     def to_remember(self) -> int:
@@ -172,13 +173,15 @@ class Agent:
         found = await self._memory.nearest(owner, texts, count)
         return [[(near.fact.id, near.score) for near in each] for each in found]
 
-    async def _finish(self, shown: Shown, remember: bool) -> None:
+    async def _finish(self, shown: Shown, request: Request) -> None:
         if shown.turn is None:
             return
         try:
-            await self.transcript.add_reply(shown.turn, shown.text, shown.status)
+            await self.transcript.add_reply(
+                shown.turn, shown.text, shown.status, replacing=request.again
+            )
         finally:
-            if remember:
+            if request.remember and not request.again:
                 self._remembering.put(shown.turn)
 
     async def _warm(self) -> None:

@@ -26,9 +26,10 @@ class Request:
     """A message to reply to in each of `modes`; the transcript keeps the reply in `keep`.
 
     Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
-    scope too. `k` is how many facts to recall at
-    most and `sampling` how to choose tokens; None is the agent's default. `client` is given by
-    a program that keeps the history itself.
+    scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;
+    None is the agent's default. `again`: `message` is the conversation's last one already,
+    and the reply takes the place of the one it has. `client` comes from a program that keeps
+    the history itself.
     """
 
     owner: str
@@ -40,6 +41,7 @@ class Request:
     remember: bool = True
     sampling: Sampling | None = None
     agent: str | None = None
+    again: bool = False
     client: Client | None = None
 
     @property

@@ -1,7 +1,8 @@
 """Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Delete, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from agent.client_turns import named, turn_of
 from agent.database import Database
@@ -11,6 +12,7 @@ from agent.request import Client
 from agent.tables import ConversationRow, TurnRow
 from agent.text import title_of
 from agent.users import lock_user
+from memory_engine.errors import NotFoundError
 from memory_engine.types import Message
 
 UNTITLED = "New conversation"
@@ -28,13 +30,17 @@ class Transcript:
         async with self._database.write() as session:
             return str((await self._create(session, owner)).id)
 
-    async def conversations(self, owner: str) -> list[Conversation]:
-        """The conversations of `owner`, newest first."""
+    async def conversations(self, owner: str, search: str = "") -> list[Conversation]:
+        """The conversations of `owner`, newest first: those with `search` in title or turns."""
         query = (
             select(ConversationRow)
             .where(ConversationRow.owner == owner)
             .order_by(ConversationRow.id.desc())
         )
+        if search:
+            said = TurnRow.text.icontains(search, autoescape=True)
+            turn = exists().where(TurnRow.conversation_id == ConversationRow.id, said)
+            query = query.where(or_(ConversationRow.title.icontains(search, autoescape=True), turn))
         async with self._database.read() as session:
             rows = (await session.scalars(query)).all()
         return [
@@ -53,8 +59,26 @@ class Transcript:
             conversation = await find_conversation(session, owner, conversation_id, lock=True)
             conversation.memory = memory
 
-    async def messages(self, owner: str, conversation_id: str) -> list[Message]:
-        """The turns in order, without replies that failed before their first word."""
+    async def rename(self, owner: str, conversation_id: str, title: str) -> None:
+        """Give a conversation another title, shortened like one that a message gives."""
+        async with self._database.write() as session:
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+            conversation.title = title_of(title)
+
+    async def last_message(self, owner: str, conversation_id: str) -> UserTurn:
+        """The last turn of the user. Raises NotFoundError where nothing was said yet."""
+        async with self._database.read() as session:
+            conversation = await find_conversation(session, owner, conversation_id)
+            turn = await last_user_turn(session, conversation)
+        return UserTurn(turn.id, owner, conversation_id, turn.text, turn.created_at)
+
+    async def messages(
+        self, owner: str, conversation_id: str, *, before_last: bool = False
+    ) -> list[Message]:
+        """The turns in order, without replies that failed before their first word.
+
+        With `before_last` only those before the user's last turn.
+        """
         async with self._database.read() as session:
             conversation = await find_conversation(session, owner, conversation_id)
             query = (
@@ -62,6 +86,9 @@ class Transcript:
                 .where(TurnRow.conversation_id == conversation.id, TurnRow.text != "")
                 .order_by(TurnRow.position)
             )
+            if before_last:
+                last = await last_user_turn(session, conversation)
+                query = query.where(TurnRow.position < last.position)
             rows = (await session.execute(query)).all()
         return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
 
@@ -86,12 +113,22 @@ class Transcript:
                 return None
             return await self._add_turn(session, owner, conversation_id, turn, client.conversation)
 
-    async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
-        """Store the reply to `turn`, as far as it was shown."""
+    async def add_reply(
+        self, turn: UserTurn, text: str, status: TurnStatus, *, replacing: bool = False
+    ) -> None:
+        """Store the reply to `turn`, as far as it was shown.
+
+        With `replacing` it takes the place of the replies to `turn` before it, unless it
+        has no word.
+        """
+        if replacing and not text:
+            return
         async with self._database.write() as session:
             conversation = await find_conversation(
                 session, turn.owner, turn.conversation_id, lock=True
             )
+            if replacing:
+                await session.execute(_replies_to(turn))
             await self._append(
                 session, conversation, TurnRow(role="assistant", text=text, status=status)
             )
@@ -165,3 +202,38 @@ class Transcript:
         turn.position = func.coalesce(last.scalar_subquery() + 1, 0)
         session.add(turn)
         await session.flush()
+
+
+async def last_user_turn(session: AsyncSession, conversation: ConversationRow) -> TurnRow:
+    """The last turn of the user in a conversation. Raises NotFoundError where there is none."""
+    query = (
+        select(TurnRow)
+        .where(TurnRow.conversation_id == conversation.id, TurnRow.role == "user")
+        .order_by(TurnRow.position.desc())
+        .limit(1)
+    )
+    turn = await session.scalar(query)
+    if turn is None:
+        raise NotFoundError("Nothing was said in this conversation yet.")
+    return turn
+
+
+def _replies_to(turn: UserTurn) -> Delete:
+    # Up to the next turn of the user, which another tab may have added meanwhile.
+    said = select(TurnRow.position).where(TurnRow.id == turn.id).scalar_subquery()
+    later = aliased(TurnRow)
+    following = (
+        select(func.min(later.position))
+        .where(
+            later.conversation_id == int(turn.conversation_id),
+            later.role == "user",
+            later.position > said,
+        )
+        .scalar_subquery()
+    )
+    return delete(TurnRow).where(
+        TurnRow.conversation_id == int(turn.conversation_id),
+        TurnRow.role == "assistant",
+        TurnRow.position > said,
+        or_(following.is_(None), TurnRow.position < following),
+    )

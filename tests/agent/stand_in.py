@@ -10,6 +10,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
 from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
+from memory_engine.residency import Residency, Tier
 from memory_engine.types import (
     ANYWHERE,
     Chunk,
@@ -116,6 +117,13 @@ class StandInMemory(Memory):
         wanted = {self._segment(owner, fact.text) for fact in self.held.get(owner, [])}
         wanted.add(self._segment(owner, PREFIX))
         return sorted(set(await self.engine.owned(owner)) - wanted)
+
+    async def residency(self, owner: str) -> Residency:
+        resident = self.engine.resident(owner)
+        facts = self.held.get(owner, [])
+        here = {f.id: 1000 for f in facts if self._segment(owner, f.text) in resident}
+        waiting = frozenset(f.id for f in facts if f.id not in here)
+        return Residency(here, waiting, Tier(1000 * len(here), 1 << 20), Tier(0, 0))
 
     def plan(
         self,
