@@ -39,6 +39,13 @@ class Knowledge:
         await self._holding.ensure(owner)
         return added
 
+    async def search(self, owner: str, query: str, k: int) -> list[tuple[Fact, float]]:
+        """The facts of no scope most relevant to `query`, best first."""
+        await self._holding.ensure(owner)
+        facts = {fact.id: fact for fact in await self._facts.active(owner)}
+        found = await self._memory.recall(owner, query, k)
+        return [(facts[r.fact.id], r.score) for r in found if r.fact.id in facts]
+
     async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
         """Change what a fact says, by hand; recall sees it on return."""
         edited = await self._facts.edit(owner, fact_id, candidate)

@@ -223,6 +223,10 @@ class ChatService:
         """Where the KV of the user's facts is."""
         return await self._agent.knowledge.residency(owner_name(user))
 
+    async def search(self, user: str, query: str, k: int) -> list[tuple[Fact, float]]:
+        """The `k` facts most relevant to `query` with their scores, best first."""
+        return await self._agent.knowledge.search(owner_name(user), _text(query), k)
+
     async def forget_fact(self, user: str, fact_id: str) -> None:
         """Forget a fact; returns when SQL, index and KV are rid of it. Raises NotFoundError."""
         failed = await self.forget_facts(user, [fact_id])

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from app.api import chat, operations
+from app.api import chat, memories, operations
 from app.api.access import Desk
 from app.api.docs import add_docs
 from app.api.errors import add_handlers
@@ -18,9 +18,11 @@ def create_api(desk: Desk) -> FastAPI:
         description="Chat completions with memory, in the shape of OpenAI's API.",
         docs_url=None,
         redoc_url=None,
+        # A path with an empty id must not become the path of everything.
+        redirect_slashes=False,
     )
     app.state.desk = desk
-    for part in (chat, operations):
+    for part in (chat, memories, operations):
         app.include_router(part.router)
     add_docs(app)
     add_handlers(app)

@@ -101,6 +101,11 @@ class Replies:
         self._waiting -= 1
         WAITING.set(self._waiting)
 
+    async def ended(self) -> None:
+        """Wait until no reply is in progress."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
     async def drain(self, seconds: float) -> None:
         """Begin no reply any more; let those in progress end for so long, then abort them."""
         self._stopping = True

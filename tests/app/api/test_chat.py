@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIStatusError, BadRequestError, NotFoundError
+from openai import APIError, APIStatusError, BadRequestError, NotFoundError
 
-from memory_engine.types import Message
+from memory_engine.types import Message, Mode, Prompt, Sampling
 from tests.agent.stand_in import text_of
 from tests.app.api.serving import Api, api
 
@@ -61,7 +61,7 @@ async def test_a_stream_is_the_reply_word_by_word_and_ends_with_the_usage(tmp_pa
             stream=True,
             stream_options={"include_usage": True},
         )
-        chunks = [chunk async for chunk in stream]
+        chunks: list[Any] = [chunk async for chunk in stream]
     assert chunks[0].choices[0].delta.role == "assistant"
     words = [c.choices[0].delta.content for c in chunks[1:-2]]
     assert words == ["All", " right", " then."]
@@ -76,7 +76,7 @@ async def test_without_usage_the_account_comes_with_the_end(tmp_path: Path) -> N
         stream = await client.chat.completions.create(
             model="inferscale-text", messages=said("Hi"), stream=True
         )
-        chunks = [chunk async for chunk in stream]
+        chunks: list[Any] = [chunk async for chunk in stream]
     assert chunks[-1].choices[0].finish_reason == "stop"
     assert chunks[-1].usage is None
     assert chunks[-1].model_extra["inferscale"]["tokens"]["output"] == 3
@@ -171,7 +171,10 @@ async def test_another_reply_to_the_first_message_of_a_named_conversation(tmp_pa
 async def test_a_programs_own_task_is_answered_without_memory_and_leaves_nothing(
     tmp_path: Path, headers: dict[str, str]
 ) -> None:
-    task = "### Task:\nGenerate a concise title for the chat.\n<chat_history>\nI like plums.\n</chat_history>"
+    task = (
+        "### Task:\nGenerate a concise title for the chat.\n"
+        "<chat_history>\nI like plums.\n</chat_history>"
+    )
     async with api(tmp_path) as at:
         await at.parts.service.add_fact("ann", "I like plums.")
         reply = await ask(at, task, extra_headers=headers)
@@ -217,9 +220,12 @@ async def test_sampling_is_what_the_request_says(
     async with api(tmp_path) as at:
         seen: list[Any] = []
         generate = at.parts.engine.generate
-        monkeypatch.setattr(
-            at.parts.engine, "generate", lambda *a: seen.append(a[2]) or generate(*a)
-        )
+
+        def noted(prompt: Prompt, mode: Mode, sampling: Sampling) -> Any:
+            seen.append(sampling)
+            return generate(prompt, mode, sampling)
+
+        monkeypatch.setattr(at.parts.engine, "generate", noted)
         await ask(at, "Hi", max_tokens=2, temperature=0.5, top_p=0.9, stop=["x", "y"], seed=7)
         await ask(at, "Ho", stop="z", max_completion_tokens=1)
         await ask(at, "Ha")
@@ -294,7 +300,11 @@ async def test_what_was_not_expected_is_a_500_that_tells_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with api(tmp_path) as at:
-        monkeypatch.setattr(at.parts.memory, "plan", lambda *a, **b: {}["I like plums"])
+
+        def fail(*_: object, **__: object) -> None:
+            raise KeyError("I like plums")
+
+        monkeypatch.setattr(at.parts.memory, "plan", fail)
         with pytest.raises(APIStatusError) as caught:
             await ask(at, "Hi")
     assert caught.value.status_code == 500
@@ -302,8 +312,6 @@ async def test_what_was_not_expected_is_a_500_that_tells_nothing(
 
 
 async def test_an_engine_that_dies_in_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:
-    from openai import APIError
-
     async with api(tmp_path, delay=0.02) as at, at.openai() as client:
         stream = await client.chat.completions.create(
             model="inferscale-kv", messages=said("Hi"), stream=True
@@ -318,28 +326,25 @@ async def test_an_engine_that_dies_in_a_stream_ends_it_with_an_error(tmp_path: P
 async def test_a_program_that_goes_away_aborts_the_engine_and_keeps_what_was_shown(
     tmp_path: Path, stream: bool
 ) -> None:
-    async with api(tmp_path, reply=lambda _: "word " * 500, delay=0.01) as at:
-        body = {
-            "model": "inferscale-kv",
-            "messages": said("I ski."),
-            "stream": stream,
-            "user": "ann",
-        }
-        body["max_tokens"] = 500
+    asked = asyncio.Event()
+
+    def long_reply(_: Prompt) -> str:
+        asked.set()
+        return "word " * 1000
+
+    options = {"stream": stream, "max_tokens": 1000, "user": "ann"}
+    body = {"model": "inferscale-kv", "messages": said("I ski.")} | options
+    async with api(tmp_path, reply=long_reply, delay=0.01) as at:
         async with at.http() as client:
-            with pytest.raises(TimeoutError):
-                async with (
-                    asyncio.timeout(0.4),
-                    client.stream("POST", "/v1/chat/completions", json=body) as reply,
-                ):
-                    async for _ in reply.aiter_lines():
-                        pass
-        async with asyncio.timeout(5):
-            while len(at.desk.replies):
-                await asyncio.sleep(0.01)
+            asking = asyncio.create_task(client.post("/v1/chat/completions", json=body))
+            await asked.wait()
+            await asyncio.sleep(0.1)
+            asking.cancel()
+            await asyncio.wait([asking])
+        await at.desk.replies.ended()
         assert at.parts.engine.aborted == 1
         await at.parts.service.settle("ann")
         assert await at.parts.known() == ["I ski."]
         (conversation,) = await at.parts.service.conversations("ann")
-        _, reply_shown = await at.parts.service.messages("ann", conversation.id)
-        assert reply_shown.content.startswith("word")
+        _, shown = await at.parts.service.messages("ann", conversation.id)
+    assert shown.content.startswith("word")
