@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from openai import APIError, APIStatusError, BadRequestError, NotFoundError
 
+from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Message, Mode, Prompt, Sampling
 from tests.agent.stand_in import text_of
-from tests.app.api.serving import Api, api
+from tests.app.api.serving import Api, api, served
 
 
 def said(*turns: str) -> list[Any]:
@@ -312,13 +313,16 @@ async def test_what_was_not_expected_is_a_500_that_tells_nothing(
 
 
 async def test_an_engine_that_dies_in_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:
-    async with api(tmp_path, delay=0.02) as at, at.openai() as client:
+    async def until_it_dies(stream: Any, engine: FakeEngine) -> None:
+        async for _ in stream:
+            engine.running = False
+
+    async with served(tmp_path, delay=0.02) as at, at.openai() as client:
         stream = await client.chat.completions.create(
             model="inferscale-kv", messages=said("Hi"), stream=True
         )
         with pytest.raises(APIError, match="not running"):
-            async for _ in stream:
-                at.parts.engine.running = False
+            await until_it_dies(stream, at.parts.engine)
         at.parts.engine.running = True
 
 
@@ -334,7 +338,7 @@ async def test_a_program_that_goes_away_aborts_the_engine_and_keeps_what_was_sho
 
     options = {"stream": stream, "max_tokens": 1000, "user": "ann"}
     body = {"model": "inferscale-kv", "messages": said("I ski.")} | options
-    async with api(tmp_path, reply=long_reply, delay=0.01) as at:
+    async with served(tmp_path, reply=long_reply, delay=0.01) as at:
         async with at.http() as client:
             asking = asyncio.create_task(client.post("/v1/chat/completions", json=body))
             await asked.wait()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.app.api.serving import api
@@ -11,7 +11,7 @@ from tests.app.api.serving import api
 MEMORIES = "/v1/memories"
 
 
-async def texts(client: httpx.AsyncClient, **params: Any) -> list[str]:
+async def texts(client: httpx2.AsyncClient, **params: Any) -> list[str]:
     """The texts of all pages."""
     found: list[str] = []
     while True:
