@@ -179,6 +179,7 @@ def _server(
         log_config=None,
     )
     logging.getLogger("uvicorn.error").addFilter(_is_news)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
     return _Server(config, listening, lambda: desk.replies.drain(settings.drain_seconds))
 
 
@@ -200,6 +201,15 @@ def _is_news(record: logging.LogRecord) -> bool:
     # Cutting the connections of open pages is how every drain ends; no traceback for it.
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not cut and "timeout graceful shutdown exceeded" not in record.getMessage()
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    # A query may hold what somebody looks for, and whose memory it is.
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args
+        )
+    return True
 
 
 def _url(settings: Settings, listener: socket.socket) -> str:
