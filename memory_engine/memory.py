@@ -146,7 +146,8 @@ class Memory:
     ) -> Plan:
         """Lay out the prompt: prefix, facts in time order, history, exact tail, question.
 
-        instructions: text for the system message, behind the facts. Raises MessageTooLongError when the question alone does not fit.
+        instructions: text for the system message, behind the facts. Raises
+        MessageTooLongError when the question alone does not fit beside it.
         """
         segments = self._owners[owner].segments if owner in self._owners else {}
         known = [r for r in recalled if r.fact.id in segments]

@@ -6,6 +6,7 @@ from fastapi import Depends, Header, Request
 from limits import parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
+from pydantic import BaseModel, Field
 
 from app.api.running import Replies
 from app.auth import Caller, SignIn
@@ -63,5 +64,15 @@ async def signed_in(request: Request) -> Caller:
 
 AtDesk = Annotated[Desk, Depends(desk)]
 SignedIn = Annotated[Caller, Depends(signed_in)]
-ConversationName = Annotated[str | None, Header(alias="X-Conversation-Id", max_length=200)]
-TaskName = Annotated[str | None, Header(alias="X-InferScale-Task", max_length=200)]
+
+
+class ChatHeaders(BaseModel):
+    """What a program says of a chat in headers; Open WebUI has names of its own for it."""
+
+    conversation: str | None = Field(None, alias="X-Conversation-Id", max_length=200)
+    task: str | None = Field(None, alias="X-InferScale-Task", max_length=200)
+    open_webui_chat: str | None = Field(None, alias="X-OpenWebUI-Chat-Id", max_length=200)
+    open_webui_user: str | None = Field(None, alias="X-OpenWebUI-User-Id", max_length=200)
+
+
+AtHead = Annotated[ChatHeaders, Header()]

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.access import AtDesk, ConversationName, Desk, SignedIn, TaskName
+from app.api.access import AtDesk, AtHead, ChatHeaders, Desk, SignedIn
 from app.api.completion import Completion, stream_of
 from app.api.messages import (
     MODELS,
@@ -46,15 +46,14 @@ async def chat(
     body: ChatRequest,
     at: AtDesk,
     caller: SignedIn,
-    conversation: ConversationName = None,
-    task: TaskName = None,
+    headers: AtHead,
 ) -> Response:
     """Reply to the last message with what is known of the user, and remember it.
 
     What the program asks for on its own (titles, tags, what to ask next) is answered without
     memory and leaves nothing. A program that goes away ends its reply.
     """
-    running = _begin(body, at, caller, conversation, task)
+    running = _begin(body, at, caller, headers)
     completion = Completion(body.model)
     try:
         if not body.stream:
@@ -78,18 +77,17 @@ def _given_up(running: Running) -> Response:
     return Response(status_code=CLIENT_IS_GONE)
 
 
-def _begin(
-    body: ChatRequest, at: Desk, caller: Caller, conversation: str | None, task: str | None
-) -> Running:
+def _begin(body: ChatRequest, at: Desk, caller: Caller, headers: ChatHeaders) -> Running:
     mode = mode_of(body)
     refuse_unsupported(body)
+    conversation = headers.conversation or headers.open_webui_chat
     message, client = taken_apart(body.messages, conversation)
     remember, k = body.inferscale.remember, body.inferscale.k
-    if is_task(message, task):
+    if is_task(message, headers.task):
         message, client = taken_apart(body.messages, None)
         remember, k = False, 0
     events = at.service.reply(
-        user=caller.owner(body.user),
+        user=caller.owner(body.user or headers.open_webui_user),
         message=message,
         mode=mode,
         k=k,

@@ -85,7 +85,7 @@ async def served(
     async with api(folder, settings, **of_parts) as at:
         config = uvicorn.Config(at.gate, log_config=None, timeout_graceful_shutdown=2)
         server = uvicorn.Server(config)
-        server.capture_signals = nullcontext  # type: ignore[method-assign]
+        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen()

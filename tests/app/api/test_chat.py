@@ -156,6 +156,17 @@ async def test_a_named_conversation_goes_on_as_it_is_stored(tmp_path: Path) -> N
     assert again.model_extra["inferscale"]["conversation_id"] == conversation.id
 
 
+async def test_open_webuis_headers_name_the_chat_and_the_user(tmp_path: Path) -> None:
+    headers = {"X-OpenWebUI-Chat-Id": "c", "X-OpenWebUI-User-Id": "ann"}
+    async with api(tmp_path) as at:
+        for turn in ("I ski.", "I like figs."):
+            await ask(at, turn, user=None, extra_headers=headers)
+        await ask(at, "I swim.", user="bob", extra_headers=headers)
+        (conversation,) = await at.parts.service.conversations("ann")
+        assert len(await at.parts.service.messages("ann", conversation.id)) == 4
+        assert await at.parts.known() == ["I ski.", "I like figs."]
+
+
 async def test_another_reply_to_the_first_message_of_a_named_conversation(tmp_path: Path) -> None:
     name = {"extra_headers": {"X-Conversation-Id": "chat 1"}}
     async with api(tmp_path) as at:

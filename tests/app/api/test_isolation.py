@@ -8,6 +8,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from agent.records import Fact
+from memory_engine.errors import UserError
 from tests.agent.stand_in import text_of
 from tests.app.api.serving import Api, api
 
@@ -114,8 +115,6 @@ async def test_a_user_named_with_a_key_is_below_it_and_not_another(tmp_path: Pat
 
 
 async def test_who_is_below_a_key_cannot_be_signed_in_for(tmp_path: Path) -> None:
-    from memory_engine.errors import UserError
-
     async with api(tmp_path, KEYS) as at:
         with pytest.raises(UserError, match="/"):
             await at.keys.add("ann/x")

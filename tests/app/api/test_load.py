@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from openai import InternalServerError, RateLimitError
+from openai import APIError, InternalServerError, RateLimitError
 
 from tests.app.api.serving import Api, api, served
 
@@ -90,14 +90,14 @@ async def test_at_the_end_streams_finish_and_nothing_begins(tmp_path: Path) -> N
 
 
 async def test_a_stream_that_goes_on_too_long_is_ended_and_says_so(tmp_path: Path) -> None:
-    from openai import APIError
-
     async def read(stream: Any) -> None:
         async for _ in stream:
             pass
 
-    long = {"reply": lambda _: "a " * 1000, "delay": 0.05}
-    async with served(tmp_path, **long) as at, at.openai() as client:
+    async with (
+        served(tmp_path, reply=lambda _: "a " * 1000, delay=0.05) as at,
+        at.openai() as client,
+    ):
         stream = await client.chat.completions.create(**hi(), stream=True, max_tokens=1000)
         draining = asyncio.create_task(at.desk.replies.drain(0.1))
         with pytest.raises(APIError, match="stopped"):

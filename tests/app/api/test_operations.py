@@ -65,7 +65,9 @@ async def test_the_document_describes_every_endpoint_and_the_page_lists_it(tmp_p
         versions = (await client.get("/version")).json()
         expected = create_api(at.desk).openapi()
     assert document == expected
-    assert {CHAT, "/v1/models", "/v1/memories", "/v1/memories/{fact_id}"} <= document["paths"].keys()
+    assert {CHAT, "/v1/models", "/v1/memories", "/v1/memories/{fact_id}"} <= document[
+        "paths"
+    ].keys()
     assert all(path in page for path in document["paths"])
-    assert "http" not in page.replace("https://", "http").lower() or "://" not in page
+    assert "://" not in page
     assert versions["version"] == document["info"]["version"]
