@@ -10,6 +10,7 @@ from functools import partial
 from time import perf_counter
 from typing import cast
 
+from agent.client_history import ClientTurns
 from agent.context import RememberContext, ReplyContext
 from agent.database import Database
 from agent.decide import Decider, decided
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 class Agent:
     """Runs the two graphs over one memory and one database.
 
+    `recall_k` is how many facts a reply recalls where it is not told.
     `transcript` and `facts` are for reading and listing; changes of facts go through
     `knowledge`, because the memory has to follow. `zone` is the users' time zone. Call `start`
     once before the first reply.
@@ -68,10 +70,11 @@ class Agent:
     ) -> None:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
+        self._clients = ClientTurns(database, self.transcript)
         self._memory = memory
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
-        self._recall_k = recall_k
+        self.recall_k = recall_k
         self._zone = zone
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
@@ -99,14 +102,14 @@ class Agent:
         Closing the iterator aborts the engine's request and keeps what was shown.
         """
         started = perf_counter()
-        request = await self._with_memory_as_set(request)
+        request = await self._with_memory_as_set(await self._clients.placed(request))
         await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
             holding=self._holding,
             transcript=self.transcript,
             sampling=request.sampling or self._sampling,
-            recall_k=self._recall_k,
+            recall_k=self.recall_k,
             started=started,
             zone=self._zone,
         )
@@ -120,7 +123,12 @@ class Agent:
             raise
         finally:
             # Also when the caller was cancelled: what was shown is kept.
-            await asyncio.shield(self._finish(shown, request.remember))
+            await asyncio.shield(self._finish(shown, request))
+
+    @property
+    def to_remember(self) -> int:
+        """How many turns wait to be remembered."""
+        return self._remembering.waiting
 
     async def settle(self, owner: str | None = None) -> None:
         """Wait until remembering and encoding (of `owner`, or of all) are done.
@@ -172,13 +180,15 @@ class Agent:
         found = await self._memory.nearest(owner, texts, count)
         return [[(near.fact.id, near.score) for near in each] for each in found]
 
-    async def _finish(self, shown: Shown, remember: bool) -> None:
+    async def _finish(self, shown: Shown, request: Request) -> None:
         if shown.turn is None:
             return
         try:
-            await self.transcript.add_reply(shown.turn, shown.text, shown.status)
+            await self.transcript.add_reply(
+                shown.turn, shown.text, shown.status, replacing=request.again
+            )
         finally:
-            if remember:
+            if request.remember and not request.again:
                 self._remembering.put(shown.turn)
 
     async def _warm(self) -> None:

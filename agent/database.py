@@ -1,7 +1,8 @@
 """The database: one connection pool, short units of work, errors that say what to do."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,9 @@ class Database:
             event.listen(self._engine.sync_engine, "connect", _set_pragmas)
             event.listen(self._engine.sync_engine, "begin", _begin)
         writer = self._engine.execution_options(**{BEGIN: "BEGIN IMMEDIATE"})
+        self._turn: AbstractAsyncContextManager[None] = (
+            asyncio.Lock() if self.is_sqlite else nullcontext()
+        )
         self._reader = async_sessionmaker(self._engine, expire_on_commit=False)
         self._writer = async_sessionmaker(writer, expire_on_commit=False)
 
@@ -82,9 +86,10 @@ class Database:
         """A session whose changes are committed at the end, or undone by an exception.
 
         On SQLite it takes the write lock at once: a transaction that reads first and
-        writes later would fail where another process wrote in between.
+        writes later would fail where another process wrote in between. Writers of this
+        process take turns: SQLite lets them try again and again, and some would never get it.
         """
-        async with self._unit(self._writer) as session:
+        async with self._turn, self._unit(self._writer) as session:
             yield session
 
     async def clear_traces(self) -> None:

@@ -2,39 +2,55 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
 from agent.exchange_format import Document, EventDocument, FactDocument, SourceDocument
+from agent.lookup import find_fact
 from agent.tables import FactEventRow, FactRow, FactSourceRow, TurnRow
 from agent.utc import utc_now
+from memory_engine.errors import NotFoundError
 
 
 async def export_facts(database: Database, owner: str) -> Document:
     """Everything that is known of `owner` and was, but for what is forgotten."""
-    rows = select(FactRow).where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
     async with database.read() as session:
-        sources, by_hand = await _sources(session, owner)
-        events = await _events(session, owner)
-        facts = [
-            _document(row, sources.get(row.id, ()), events.get(row.id, ()), row.id in by_hand)
-            for row in await session.scalars(rows.order_by(FactRow.id))
-        ]
+        facts = await _documents(session, FactRow.owner == owner)
     kept = {fact.id for fact in facts}
     return Document(
         user=owner, exported_at=utc_now(), facts=tuple(_without_gone(f, kept) for f in facts)
     )
 
 
+async def export_fact(database: Database, owner: str, fact_id: str) -> FactDocument:
+    """One fact with its sources and what happened to it. NotFoundError for a forgotten one."""
+    async with database.read() as session:
+        row = await find_fact(session, owner, fact_id)
+        facts = await _documents(session, FactRow.id == row.id)
+    if not facts:
+        raise NotFoundError(f"Fact {fact_id} was forgotten.")
+    return facts[0]
+
+
+async def _documents(session: AsyncSession, whose: ColumnElement[bool]) -> list[FactDocument]:
+    rows = select(FactRow).where(whose, FactRow.forgotten_at.is_(None))
+    sources, by_hand = await _sources(session, whose)
+    events = await _events(session, whose)
+    return [
+        _document(row, sources.get(row.id, ()), events.get(row.id, ()), row.id in by_hand)
+        for row in await session.scalars(rows.order_by(FactRow.id))
+    ]
+
+
 async def _sources(
-    session: AsyncSession, owner: str
+    session: AsyncSession, whose: ColumnElement[bool]
 ) -> tuple[dict[int, tuple[SourceDocument, ...]], set[int]]:
     query = (
         select(FactSourceRow.fact_id, TurnRow)
         .join(FactRow, FactRow.id == FactSourceRow.fact_id)
         .outerjoin(TurnRow, TurnRow.id == FactSourceRow.turn_id)
-        .where(FactRow.owner == owner)
+        .where(whose)
         .order_by(FactSourceRow.id)
     )
     found: dict[int, tuple[SourceDocument, ...]] = {}
@@ -53,11 +69,13 @@ async def _sources(
     return found, by_hand
 
 
-async def _events(session: AsyncSession, owner: str) -> dict[int, tuple[EventDocument, ...]]:
+async def _events(
+    session: AsyncSession, whose: ColumnElement[bool]
+) -> dict[int, tuple[EventDocument, ...]]:
     query = (
         select(FactEventRow)
         .join(FactRow, FactRow.id == FactEventRow.fact_id)
-        .where(FactRow.owner == owner)
+        .where(whose)
         .order_by(FactEventRow.id)
     )
     found: dict[int, tuple[EventDocument, ...]] = {}

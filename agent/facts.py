@@ -22,6 +22,7 @@ from agent.records import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
 from agent.tables import FactEventRow, FactRow, FactSourceRow, TurnRow, UserRow
 from agent.users import lock_user
 from agent.utc import utc_now
+from memory_engine.errors import UserError
 
 LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -120,6 +121,29 @@ class FactStore:
                 known.add(fact)
                 results.append(fact)
         return results
+
+    async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
+        """Add what a fact says now, by hand: it takes the place of what it said.
+
+        Its date stays where the new text names none, and so does its scope. Raises
+        NotFoundError, and UserError for a fact that has ended or a text that is known already.
+        """
+        async with self._database.write() as session:
+            user = await lock_user(session, owner)
+            await end_expired(session, [owner])
+            row = await find_fact(session, owner, fact_id)
+            if row.ended_at is not None:
+                raise UserError(f"Fact {row.id} holds no longer, so it cannot be edited. Add it.")
+            old = fact_of(row)
+            if candidate.when is None:
+                candidate = candidate.dated(row.dated, row.time_expression)
+            facts = [f for f in await self._active(session, owner) if f.scope == old.scope]
+            others = await asyncio.to_thread(Known, [f for f in facts if f.id != old.id])
+            (change,) = await asyncio.to_thread(reconcile, others, [candidate], LAST)
+            if change.operation == "repeat":
+                raise UserError("Another fact says this already. Forget this one instead.")
+            replacing = Change(candidate, (old.id, *change.targets), "supersede")
+            return await self._apply(session, user, replacing, Said(utc_now(), None, old.scope))
 
     async def save(self, turn: UserTurn, changes: Sequence[Change], version: int) -> bool:
         """Apply what a turn taught and mark it remembered, in one transaction.

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
@@ -18,6 +18,8 @@ from agent.tables import (
     TurnRow,
     UserRow,
 )
+from agent.transcript import last_user_turn
+from agent.undo import replaced_by, restore_unless_rivalled
 from agent.users import lock_user
 from agent.vectors import drop_vectors
 
@@ -54,26 +56,38 @@ class Forgetting:
         async with self._database.write() as session:
             user = await lock_user(session, owner)
             conversation = await find_conversation(session, owner, conversation_id, lock=True)
-            count = await _empty(session, user, await _only_from(session, conversation))
             turns = select(TurnRow.id).where(TurnRow.conversation_id == conversation.id)
-            await session.execute(delete(FactSourceRow).where(FactSourceRow.turn_id.in_(turns)))
-            another = (
-                select(func.min(FactSourceRow.turn_id))
-                .where(FactSourceRow.fact_id == FactRow.id)
-                .scalar_subquery()
-            )
-            # A vector of a turn tells of the turn.
-            said_there = select(FactRow.id).where(FactRow.source_turn_id.in_(turns))
-            await drop_vectors(session, list(await session.scalars(said_there)))
-            await session.execute(
-                update(FactRow)
-                .where(FactRow.source_turn_id.in_(turns))
-                .values(source_turn_id=another)
-            )
-            await session.execute(delete(TurnRow).where(TurnRow.conversation_id == conversation.id))
+            seen_only_there = FactRow.conversation_id == conversation.id
+            taught = await _only_from(session, owner, turns, seen_only_there)
+            count = await _empty(session, user, taught)
+            await _remove_turns(session, turns)
             await session.delete(conversation)
         await self._database.clear_traces()
         return count
+
+    async def exchange(self, owner: str, conversation_id: str) -> str:
+        """Remove the last message of a conversation and the replies to it; the message.
+
+        What only it taught is forgotten, and what that had taken the place of holds again.
+        Raises NotFoundError where nothing was said yet.
+        """
+        async with self._database.write() as session:
+            user = await lock_user(session, owner)
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+            last = await last_user_turn(session, conversation)
+            message = last.text
+            turns = select(TurnRow.id).where(
+                TurnRow.conversation_id == conversation.id, TurnRow.position >= last.position
+            )
+            taught = await _only_from(session, owner, turns)
+            replaced = [old for fact in taught for old in await replaced_by(session, fact)]
+            await _empty(session, user, taught)
+            await session.flush()
+            for old in replaced:
+                await restore_unless_rivalled(session, old)
+            await _remove_turns(session, turns)
+        await self._database.clear_traces()
+        return message
 
     async def everything(self, owner: str) -> int:
         """Delete every row of a user, and the user; how many facts with a text there were."""
@@ -130,23 +144,36 @@ async def _versions(
     return list(found.values())
 
 
-async def _only_from(session: AsyncSession, conversation: ConversationRow) -> list[FactRow]:
-    """The facts said only in the conversation, or seen only in it."""
-    said = (
-        select(FactSourceRow.fact_id)
-        .join(TurnRow, TurnRow.id == FactSourceRow.turn_id)
-        .where(TurnRow.conversation_id == conversation.id)
+async def _only_from(
+    session: AsyncSession,
+    owner: str,
+    turns: Select[int],
+    or_else: ColumnElement[bool] | None = None,
+) -> list[FactRow]:
+    """The facts that no other turn said, nor anybody by hand, and those with `or_else`."""
+    said = select(FactSourceRow.fact_id).where(FactSourceRow.turn_id.in_(turns))
+    elsewhere = select(FactSourceRow.fact_id).where(
+        FactSourceRow.turn_id.is_(None) | FactSourceRow.turn_id.not_in(turns)
     )
-    elsewhere = (
-        select(FactSourceRow.fact_id)
-        .outerjoin(TurnRow, TurnRow.id == FactSourceRow.turn_id)
-        .where(
-            FactSourceRow.turn_id.is_(None) | (TurnRow.conversation_id != conversation.id),
-        )
+    wanted = FactRow.id.in_(said) & FactRow.id.not_in(elsewhere)
+    if or_else is not None:
+        wanted |= or_else
+    return list(await session.scalars(select(FactRow).where(FactRow.owner == owner, wanted)))
+
+
+async def _remove_turns(session: AsyncSession, turns: Select[int]) -> None:
+    """Delete turns; facts that another turn said too have that one as their source then."""
+    ids = list(await session.scalars(turns))
+    await session.execute(delete(FactSourceRow).where(FactSourceRow.turn_id.in_(ids)))
+    another = (
+        select(func.min(FactSourceRow.turn_id))
+        .where(FactSourceRow.fact_id == FactRow.id)
+        .scalar_subquery()
     )
-    query = select(FactRow).where(
-        FactRow.owner == conversation.owner,
-        (FactRow.id.in_(said) & FactRow.id.not_in(elsewhere))
-        | (FactRow.conversation_id == conversation.id),
+    # A vector of a turn tells of the turn.
+    said_there = select(FactRow.id).where(FactRow.source_turn_id.in_(ids))
+    await drop_vectors(session, list(await session.scalars(said_there)))
+    await session.execute(
+        update(FactRow).where(FactRow.source_turn_id.in_(ids)).values(source_turn_id=another)
     )
-    return list(await session.scalars(query))
+    await session.execute(delete(TurnRow).where(TurnRow.id.in_(ids)))

@@ -1,5 +1,6 @@
 """What is known, changed by hand: SQL first, then the memory follows."""
 
+import asyncio
 from collections.abc import Sequence
 
 from agent.audit import Finding, audit_memory
@@ -9,9 +10,12 @@ from agent.facts import FactStore
 from agent.forgetting import Forgetting
 from agent.holding import Holding
 from agent.importing import Imported, import_facts
+from agent.reconcile import reconcile
 from agent.records import EVERYWHERE, Fact, Scope
+from agent.transcript import Transcript
 from agent.undo import undo
 from memory_engine.memory import Memory
+from memory_engine.residency import Residency
 
 
 class Knowledge:
@@ -22,6 +26,7 @@ class Knowledge:
     ) -> None:
         self._database = database
         self._facts = facts
+        self._transcript = Transcript(database)
         self._forgetting = Forgetting(database)
         self._memory = memory
         self._holding = holding
@@ -33,6 +38,51 @@ class Knowledge:
         added = await self._facts.add(owner, candidates, scope)
         await self._holding.ensure(owner)
         return added
+
+    async def search(self, owner: str, query: str, k: int) -> list[tuple[Fact, float]]:
+        """The facts of no scope most relevant to `query`, best first."""
+        await self._holding.ensure(owner)
+        facts = {fact.id: fact for fact in await self._facts.active(owner)}
+        found = await self._memory.recall(owner, query, k)
+        return [(facts[r.fact.id], r.score) for r in found if r.fact.id in facts]
+
+    async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
+        """Change what a fact says, by hand; recall sees it on return."""
+        edited = await self._facts.edit(owner, fact_id, candidate)
+        await self._holding.ensure(owner)
+        return edited
+
+    async def teach(
+        self, owner: str, message: str, reply: str, candidates: Sequence[Candidate]
+    ) -> str:
+        """Add facts as what one message of a new conversation said; the conversation's id.
+
+        They go when it is deleted.
+        """
+        turn = await self._transcript.add_message(owner, None, message, remember=True)
+        saved = False
+        while not saved:
+            version, known = await self._facts.snapshot(owner)
+            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at)
+            saved = await self._facts.save(turn, changes, version)
+        await self._transcript.add_reply(turn, reply, "complete")
+        await self._holding.ensure(owner)
+        return turn.conversation_id
+
+    async def undo_exchange(self, owner: str, conversation_id: str) -> str:
+        """Remove the last message of a conversation, its replies and what only it taught.
+
+        Returns the message, when SQL, index and KV are rid of it.
+        """
+        message = await self._forgetting.exchange(owner, conversation_id)
+        self._memory.forget_prompts(owner)
+        await self._dropped(owner)
+        return message
+
+    async def residency(self, owner: str) -> Residency:
+        """Where the KV of the owner's facts is."""
+        await self._holding.ensure(owner)
+        return await self._memory.residency(owner)
 
     async def forget(self, owner: str, fact_ids: Sequence[str]) -> dict[str, str]:
         """Forget facts; returns when SQL, index and KV are rid of them.

@@ -41,6 +41,11 @@ class Remembering:
         self._changed = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def waiting(self) -> int:
+        """How many turns are queued or being worked on."""
+        return self._waiting.total()
+
     async def start(self) -> None:
         """Start the worker with the turns that an earlier process left; once is enough."""
         if self._task is None:

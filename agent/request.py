@@ -2,7 +2,23 @@
 
 from dataclasses import dataclass
 
-from memory_engine.types import Mode, Sampling
+from memory_engine.types import Message, Mode, Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a program that keeps conversations of its own sends along with a message.
+
+    `history` are the turns before the message, and `instructions` go to the model as they are:
+    nothing is remembered of either. `conversation` is the program's own name for the
+    conversation; without it the conversation is known again by its history. `key` tells a
+    message that is sent again from a new one; None is always a new one.
+    """
+
+    history: tuple[Message, ...] = ()
+    instructions: str = ""
+    conversation: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,8 +26,10 @@ class Request:
     """A message to reply to in each of `modes`; the transcript keeps the reply in `keep`.
 
     Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
-    scope too. `k` is how many facts to recall at
-    most and `sampling` how to choose tokens; None is the agent's default.
+    scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;
+    None is the agent's default. `again`: `message` is the conversation's last one already,
+    and the reply takes the place of the one it has. `client` comes from a program that keeps
+    the history itself.
     """
 
     owner: str
@@ -23,6 +41,8 @@ class Request:
     remember: bool = True
     sampling: Sampling | None = None
     agent: str | None = None
+    again: bool = False
+    client: Client | None = None
 
     @property
     def stored(self) -> bool:

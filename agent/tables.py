@@ -7,6 +7,7 @@ users              who owns what; `facts_version` changes with every change of t
     fact_sources   the turns that said it; null is by hand
     fact_events    what happened to a fact, and when; holds no text
     fact_vectors   a cache: what the embedding model made of a fact and of its source turn
+api_keys           who may sign in, and as whom
 """
 
 from datetime import date, datetime
@@ -47,20 +48,30 @@ class UserRow(Base):
 
 
 class ConversationRow(Base):
-    """A conversation. Without `memory` nothing is recalled in it and nothing remembered."""
+    """A conversation. Without `memory` nothing is recalled in it and nothing remembered.
+
+    `client_id` is the name that a program gave it, one user's programs all together.
+    """
 
     __tablename__ = "conversations"
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (
+        Index("uq_conversations_owner_client_id", "owner", "client_id", unique=True),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     owner: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
     title: Mapped[str | None]
+    client_id: Mapped[str | None]
     memory: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
 class TurnRow(Base):
-    """A turn. `remember` is null for the assistant's turns, which are never remembered."""
+    """A turn. `remember` is null for the assistant's turns, which are never remembered.
+
+    `key` is a digest of a program's message and all before it, by which it is known again.
+    """
 
     __tablename__ = "turns"
     __table_args__ = (
@@ -75,6 +86,7 @@ class TurnRow(Base):
             sqlite_where=text("remember IN ('pending', 'failed')"),
             postgresql_where=text("remember IN ('pending', 'failed')"),
         ),
+        Index("uq_turns_key", "key", unique=True),
         {"sqlite_autoincrement": True},
     )
 
@@ -88,6 +100,7 @@ class TurnRow(Base):
     remember_attempts: Mapped[int] = mapped_column(default=0)
     remember_error: Mapped[str | None]
     remembered_at: Mapped[datetime | None]
+    key: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -204,3 +217,17 @@ class FactVectorRow(Base):
     model: Mapped[str]
     dimension: Mapped[int]
     vector: Mapped[bytes]
+
+
+class ApiKeyRow(Base):
+    """A key for programs. `digest` is the SHA-256 of it: the key itself is nowhere."""
+
+    __tablename__ = "api_keys"
+    __table_args__ = (UniqueConstraint("digest"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    owner: Mapped[str] = mapped_column(index=True)
+    name: Mapped[str] = mapped_column(default="")
+    digest: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    revoked_at: Mapped[datetime | None]

@@ -1,14 +1,18 @@
 """Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Delete, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
+from agent.client_turns import named, turn_of
 from agent.database import Database
 from agent.lookup import find_conversation
 from agent.records import Conversation, TurnStatus, UserTurn
+from agent.request import Client
 from agent.tables import ConversationRow, TurnRow
 from agent.text import title_of
 from agent.users import lock_user
+from memory_engine.errors import NotFoundError
 from memory_engine.types import Message
 
 UNTITLED = "New conversation"
@@ -26,13 +30,17 @@ class Transcript:
         async with self._database.write() as session:
             return str((await self._create(session, owner)).id)
 
-    async def conversations(self, owner: str) -> list[Conversation]:
-        """The conversations of `owner`, newest first."""
+    async def conversations(self, owner: str, search: str = "") -> list[Conversation]:
+        """The conversations of `owner`, newest first: those with `search` in title or turns."""
         query = (
             select(ConversationRow)
             .where(ConversationRow.owner == owner)
             .order_by(ConversationRow.id.desc())
         )
+        if search:
+            said = TurnRow.text.icontains(search, autoescape=True)
+            turn = exists().where(TurnRow.conversation_id == ConversationRow.id, said)
+            query = query.where(or_(ConversationRow.title.icontains(search, autoescape=True), turn))
         async with self._database.read() as session:
             rows = (await session.scalars(query)).all()
         return [
@@ -51,8 +59,26 @@ class Transcript:
             conversation = await find_conversation(session, owner, conversation_id, lock=True)
             conversation.memory = memory
 
-    async def messages(self, owner: str, conversation_id: str) -> list[Message]:
-        """The turns in order, without replies that failed before their first word."""
+    async def rename(self, owner: str, conversation_id: str, title: str) -> None:
+        """Give a conversation another title, shortened like one that a message gives."""
+        async with self._database.write() as session:
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+            conversation.title = title_of(title)
+
+    async def last_message(self, owner: str, conversation_id: str) -> UserTurn:
+        """The last turn of the user. Raises NotFoundError where nothing was said yet."""
+        async with self._database.read() as session:
+            conversation = await find_conversation(session, owner, conversation_id)
+            turn = await last_user_turn(session, conversation)
+        return UserTurn(turn.id, owner, conversation_id, turn.text, turn.created_at)
+
+    async def messages(
+        self, owner: str, conversation_id: str, *, before_last: bool = False
+    ) -> list[Message]:
+        """The turns in order, without replies that failed before their first word.
+
+        With `before_last` only those before the user's last turn.
+        """
         async with self._database.read() as session:
             conversation = await find_conversation(session, owner, conversation_id)
             query = (
@@ -60,6 +86,9 @@ class Transcript:
                 .where(TurnRow.conversation_id == conversation.id, TurnRow.text != "")
                 .order_by(TurnRow.position)
             )
+            if before_last:
+                last = await last_user_turn(session, conversation)
+                query = query.where(TurnRow.position < last.position)
             rows = (await session.execute(query)).all()
         return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
 
@@ -67,23 +96,39 @@ class Transcript:
         self, owner: str, conversation_id: str | None, text: str, *, remember: bool
     ) -> UserTurn:
         """Store a user's turn, in a new conversation if none is given."""
+        turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
         async with self._database.write() as session:
-            if conversation_id is None:
-                conversation = await self._create(session, owner)
-            else:
-                conversation = await find_conversation(session, owner, conversation_id, lock=True)
-            conversation.title = conversation.title or title_of(text)
-            remember = remember and conversation.memory
-            turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
-            await self._append(session, conversation, turn)
-            return UserTurn(turn.id, owner, str(conversation.id), text, turn.created_at)
+            return await self._add_turn(session, owner, conversation_id, turn)
 
-    async def add_reply(self, turn: UserTurn, text: str, status: TurnStatus) -> None:
-        """Store the reply to `turn`, as far as it was shown."""
+    async def add_client_message(
+        self, owner: str, conversation_id: str | None, text: str, client: Client, *, remember: bool
+    ) -> UserTurn | None:
+        """The same for a program's message; None, and nothing is stored, if it came before."""
+        turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
+        turn.key = client.key
+        async with self._database.write() as session:
+            # The lock comes first: of two equal messages at a time the second sees the first.
+            await lock_user(session, owner)
+            if client.key is not None and await turn_of(session, client.key) is not None:
+                return None
+            return await self._add_turn(session, owner, conversation_id, turn, client.conversation)
+
+    async def add_reply(
+        self, turn: UserTurn, text: str, status: TurnStatus, *, replacing: bool = False
+    ) -> None:
+        """Store the reply to `turn`, as far as it was shown.
+
+        With `replacing` it takes the place of the replies to `turn` before it, unless it
+        has no word.
+        """
+        if replacing and not text:
+            return
         async with self._database.write() as session:
             conversation = await find_conversation(
                 session, turn.owner, turn.conversation_id, lock=True
             )
+            if replacing:
+                await session.execute(_replies_to(turn))
             await self._append(
                 session, conversation, TurnRow(role="assistant", text=text, status=status)
             )
@@ -119,12 +164,35 @@ class Transcript:
                 )
             )
 
-    async def _create(self, session: AsyncSession, owner: str) -> ConversationRow:
+    async def _create(
+        self, session: AsyncSession, owner: str, client_id: str | None = None
+    ) -> ConversationRow:
         await lock_user(session, owner)
-        conversation = ConversationRow(owner=owner, title=None)
+        conversation = await named(session, owner, client_id) if client_id else None
+        if conversation is not None:
+            return conversation
+        conversation = ConversationRow(owner=owner, title=None, client_id=client_id)
         session.add(conversation)
         await session.flush()
         return conversation
+
+    async def _add_turn(
+        self,
+        session: AsyncSession,
+        owner: str,
+        conversation_id: str | None,
+        turn: TurnRow,
+        client_id: str | None = None,
+    ) -> UserTurn:
+        if conversation_id is None:
+            conversation = await self._create(session, owner, client_id)
+        else:
+            conversation = await find_conversation(session, owner, conversation_id, lock=True)
+        conversation.title = conversation.title or title_of(turn.text)
+        if not conversation.memory:
+            turn.remember = "off"
+        await self._append(session, conversation, turn)
+        return UserTurn(turn.id, owner, str(conversation.id), turn.text, turn.created_at)
 
     async def _append(
         self, session: AsyncSession, conversation: ConversationRow, turn: TurnRow
@@ -134,3 +202,38 @@ class Transcript:
         turn.position = func.coalesce(last.scalar_subquery() + 1, 0)
         session.add(turn)
         await session.flush()
+
+
+async def last_user_turn(session: AsyncSession, conversation: ConversationRow) -> TurnRow:
+    """The last turn of the user in a conversation. Raises NotFoundError where there is none."""
+    query = (
+        select(TurnRow)
+        .where(TurnRow.conversation_id == conversation.id, TurnRow.role == "user")
+        .order_by(TurnRow.position.desc())
+        .limit(1)
+    )
+    turn = await session.scalar(query)
+    if turn is None:
+        raise NotFoundError("Nothing was said in this conversation yet.")
+    return turn
+
+
+def _replies_to(turn: UserTurn) -> Delete:
+    # Up to the next turn of the user, which another tab may have added meanwhile.
+    said = select(TurnRow.position).where(TurnRow.id == turn.id).scalar_subquery()
+    later = aliased(TurnRow)
+    following = (
+        select(func.min(later.position))
+        .where(
+            later.conversation_id == int(turn.conversation_id),
+            later.role == "user",
+            later.position > said,
+        )
+        .scalar_subquery()
+    )
+    return delete(TurnRow).where(
+        TurnRow.conversation_id == int(turn.conversation_id),
+        TurnRow.role == "assistant",
+        TurnRow.position > said,
+        or_(following.is_(None), TurnRow.position < following),
+    )

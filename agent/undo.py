@@ -33,7 +33,7 @@ async def undo(database: Database, owner: str, fact_id: str) -> list[Fact]:
         if row.forgotten_at is not None:
             raise UserError(FORGOTTEN.format(id=row.id))
         successor = await _successor(session, row)
-        ended = [row] if successor is None else await _replaced(session, successor)
+        ended = [row] if successor is None else await replaced_by(session, successor)
         if successor is not None:
             end_facts(session, [successor], "undone")
             await session.flush()
@@ -46,7 +46,7 @@ async def undo(database: Database, owner: str, fact_id: str) -> list[Fact]:
 async def _successor(session: AsyncSession, row: FactRow) -> FactRow | None:
     """The fact whose coming is to be undone; None for a fact that ended by itself."""
     if row.ended_at is None:
-        if not await _replaced(session, row):
+        if not await replaced_by(session, row):
             raise UserError(NOTHING.format(id=row.id))
         return row
     if await _last_event(session, row) == "undone":
@@ -64,21 +64,36 @@ async def _last_event(session: AsyncSession, row: FactRow) -> str | None:
     return await session.scalar(query.order_by(FactEventRow.id.desc()).limit(1))
 
 
-async def _replaced(session: AsyncSession, row: FactRow) -> Sequence[FactRow]:
+async def replaced_by(session: AsyncSession, row: FactRow) -> Sequence[FactRow]:
+    """The facts whose place `row` took and that are not forgotten."""
     query = select(FactRow).where(FactRow.superseded_by == row.id, FactRow.forgotten_at.is_(None))
     return list(await session.scalars(query.order_by(FactRow.id)))
 
 
+async def restore_unless_rivalled(session: AsyncSession, row: FactRow) -> None:
+    """Make an ended fact hold again, unless another one says it or has its attribute by now."""
+    if await _rival(session, row) is None:
+        await _hold_again(session, row)
+
+
 async def _restore(session: AsyncSession, row: FactRow) -> None:
+    rival = await _rival(session, row)
+    if rival is not None:
+        raise UserError(TOLD_AGAIN.format(id=row.id, other=rival.id))
+    await _hold_again(session, row)
+
+
+async def _rival(session: AsyncSession, row: FactRow) -> FactRow | None:
     rival_to = FactRow.same_as == row.same_as
     if row.attribute is not None:
         rival_to |= (FactRow.attribute == row.attribute) & (FactRow.subject == row.subject)
     rivals = select(FactRow).where(
         FactRow.owner == row.owner, FactRow.scope == row.scope, FactRow.ended_at.is_(None), rival_to
     )
-    rival = (await session.scalars(rivals)).first()
-    if rival is not None:
-        raise UserError(TOLD_AGAIN.format(id=row.id, other=rival.id))
+    return (await session.scalars(rivals)).first()
+
+
+async def _hold_again(session: AsyncSession, row: FactRow) -> None:
     now = utc_now()
     row.ended_at = row.superseded_by = None
     row.valid_to = now + TRANSIENT_LASTS if row.kind == "transient" else None

@@ -8,17 +8,20 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from app.auth import SignIn, check_exposure
 from app.compose import Progress, running_service
 from app.settings import Settings
 from memory_engine.engines.base import Engine
 from memory_engine.errors import PortTakenError, SettingsError
 
 if TYPE_CHECKING:
+    from app.api.access import Desk
+    from app.api.gate import Gate
     from app.service import ChatService
 
 DRAIN_SECONDS = 3  # an open page holds a connection that never ends by itself
@@ -35,8 +38,9 @@ async def serve(
     """Serve the chat until SIGINT or SIGTERM, then drain and return.
 
     `announce` gets the page's URL when it really listens. Raises PortTakenError before
-    anything is loaded.
+    anything is loaded, and SettingsError where anybody could ask.
     """
+    check_exposure(settings)
     with bind(settings.host, settings.port) as listener:
         work = asyncio.current_task()
         assert work is not None
@@ -133,9 +137,15 @@ class _Server(uvicorn.Server):
     Its own handlers raise the signal again after the drain, which would end us badly.
     """
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listening: Callable[[], None],
+        drain: Callable[[], Awaitable[None]],
+    ) -> None:
         super().__init__(config)
         self._listening = listening
+        self._drain = drain
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -146,27 +156,60 @@ class _Server(uvicorn.Server):
         if self.started:
             self._listening()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        if not self.force_exit:
+            await self._drain()
+        await super().shutdown(sockets)
+
 
 def _server(
     service: "ChatService", settings: Settings, listening: Callable[[], None]
 ) -> uvicorn.Server:
-    # The page is one layer up, so it is looked up by name when it is needed.
-    page: Any = importlib.import_module("ui").create_app(service, user=settings.user)
+    desk, app = create_app(service, settings)
     config = uvicorn.Config(
-        page,
+        app,
         log_level=settings.log,
         backlog=BACKLOG,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         access_log=settings.log in ("debug", "info"),
+        # Who is believed to be a proxy has to be the one that the connection comes from.
+        proxy_headers=settings.auth != "proxy",
+        log_config=None,
     )
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    return _Server(config, listening)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    return _Server(config, listening, lambda: desk.replies.drain(settings.drain_seconds))
+
+
+def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]":
+    """The page and the API over one service, and the desk of the API."""
+    from app.api.access import Desk
+    from app.api.application import create_api
+    from app.api.gate import Gate
+    from app.auth_keys import ApiKeys
+
+    keys = ApiKeys(service.database) if settings.auth != "off" else None
+    desk = Desk(service, settings, SignIn(settings, keys))
+    # The page is one layer up, so it is looked up by name when it is needed.
+    page: Any = importlib.import_module("ui").create_app(service, user=settings.user)
+    return desk, Gate(create_api(desk), page, desk.sign_in, settings)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
     # Cutting the connections of open pages is how every drain ends; no traceback for it.
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not cut and "timeout graceful shutdown exceeded" not in record.getMessage()
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    # A query may hold what somebody looks for, and whose memory it is.
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args
+        )
+    return True
 
 
 def _url(settings: Settings, listener: socket.socket) -> str:

@@ -1,29 +1,35 @@
 """The service: what chat, CLI and API call. Checks what comes in; the agent does the work."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import Self
 
 from agent.agent import Agent
-from agent.audit import Finding
+from agent.audit import Finding, audit_file, audit_rows
 from agent.candidate import Candidate
 from agent.database import Database
 from agent.events import ReplyEvent
-from agent.exchange_format import Document
-from agent.exporting import export_facts
+from agent.exchange_format import Document, FactDocument
+from agent.exporting import export_fact, export_facts
 from agent.importing import Imported
 from agent.owner import agent_name, owner_name
 from agent.records import EVERYWHERE, Conversation, Fact, FactEvent, Scope
-from agent.request import Request
+from agent.request import Client, Request
 from agent.stated import stated
 from agent.text import storable
+from app.metrics import measured
 from memory_engine.errors import (
     EmptyMessageError,
     NotFoundError,
     UnsupportedModelError,
+    UserError,
 )
 from memory_engine.memory import Memory
+from memory_engine.residency import Residency
 from memory_engine.types import Conformance, Message, Mode, Sampling
 
 __all__ = ["ChatService", "Conversation", "Fact", "FactEvent", "Scope"]
@@ -33,7 +39,8 @@ class ChatService:
     """One instance per process; safe to call concurrently from one event loop.
 
     It owns `memory` and `database`: `aclose` closes them. `kv_refusal` is the reason why
-    the conformance gate refused the model, or empty.
+    the conformance gate refused the model, or empty; `recall_k` how many facts a reply
+    recalls where it is not told.
     """
 
     def __init__(
@@ -42,6 +49,7 @@ class ChatService:
         self._agent = agent
         self._memory = memory
         self._database = database
+        self.recall_k = agent.recall_k
         self.kv_available = conformance.supported
         self.kv_refusal = conformance.reason
 
@@ -64,12 +72,16 @@ class ChatService:
         remember: bool = True,
         sampling: Sampling | None = None,
         agent: str | None = None,
+        again: bool = False,
+        client: Client | None = None,
     ) -> AsyncGenerator[ReplyEvent, None]:
         """Stream a FirstToken, TextDeltas and last a Reply. Closing it aborts the generation.
 
         The user's turn is on disk before the engine is asked, the reply (or what was shown
         of it) when it ends. Without `conversation_id` a new conversation begins; without
-        `remember` as well, nothing is stored. `agent` sees the facts of its scope too.
+        `remember` as well, nothing is stored. `agent` sees the facts of its scope too. With
+        `again` the message is the conversation's last one, and the reply replaces its reply.
+        A program that keeps the history itself gives it as `client`.
 
         Raises EmptyMessageError, MessageTooLongError and NotFoundError before anything is
         stored, UnsupportedModelError for KV where it is not available, and EngineError.
@@ -88,6 +100,8 @@ class ChatService:
             remember=remember,
             sampling=sampling,
             agent=None if agent is None else agent_name(agent),
+            again=again,
+            client=client,
         )
         async with aclosing(self._replies(request)) as events:
             async for _, event in events:
@@ -104,6 +118,7 @@ class ChatService:
         remember: bool = True,
         sampling: Sampling | None = None,
         agent: str | None = None,
+        again: bool = False,
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in every mode of `order` on identical token ids, one after the other.
 
@@ -121,18 +136,38 @@ class ChatService:
             remember=remember,
             sampling=sampling,
             agent=None if agent is None else agent_name(agent),
+            again=again,
         )
         async with aclosing(self._replies(request)) as events:
             async for event in events:
                 yield event
 
+    async def last_message(self, user: str, conversation_id: str) -> str:
+        """What the user said last in a conversation. Raises NotFoundError."""
+        return (await self._agent.transcript.last_message(owner_name(user), conversation_id)).text
+
+    async def undo_exchange(self, user: str, conversation_id: str) -> str:
+        """Remove the last message of a conversation and the replies to it; the message.
+
+        What only it taught is forgotten, and what that took the place of holds again.
+        Raises NotFoundError.
+        """
+        return await self._agent.knowledge.undo_exchange(owner_name(user), conversation_id)
+
     async def new_conversation(self, user: str) -> str:
         """Start a conversation and return its id."""
         return await self._agent.transcript.new_conversation(owner_name(user))
 
-    async def conversations(self, user: str) -> list[Conversation]:
-        """The conversations of `user`, newest first."""
-        return await self._agent.transcript.conversations(owner_name(user))
+    async def conversations(self, user: str, search: str = "") -> list[Conversation]:
+        """The conversations of `user`, newest first; those in which `search` was said."""
+        return await self._agent.transcript.conversations(owner_name(user), storable(search))
+
+    async def rename_conversation(self, user: str, conversation_id: str, title: str) -> None:
+        """Give a conversation another title. Raises NotFoundError, and UserError for none."""
+        title = storable(title)
+        if not title.strip():
+            raise UserError("A conversation needs a title. Write one first.")
+        await self._agent.transcript.rename(owner_name(user), conversation_id, title)
 
     async def set_memory(self, user: str, conversation_id: str, *, memory: bool) -> None:
         """Switch recalling and remembering on or off in a conversation. Raises NotFoundError."""
@@ -162,6 +197,35 @@ class ChatService:
         if scope.agent is not None:
             scope = replace(scope, agent=agent_name(scope.agent))
         return await self._agent.knowledge.add(owner_name(user), candidates, scope)
+
+    async def edit_fact(self, user: str, fact_id: str, text: str) -> Fact:
+        """Change what a fact says; the old text stays in the history, as superseded.
+
+        Raises what `add_fact` raises, NotFoundError, and UserError for a fact that has ended.
+        """
+        return await self._agent.knowledge.edit(owner_name(user), fact_id, stated(_text(text)))
+
+    async def teach(
+        self, user: str, message: str, reply: str, facts: Sequence[tuple[str, date | None]]
+    ) -> str:
+        """Add dated facts as said by one message of a new conversation; the conversation's id.
+
+        They go when it is forgotten.
+        """
+        candidates = [stated(_text(text)).dated(when, None) for text, when in facts]
+        return await self._agent.knowledge.teach(owner_name(user), message, reply, candidates)
+
+    async def fact(self, user: str, fact_id: str) -> FactDocument:
+        """One fact, with who said it and what happened to it. NotFoundError if forgotten."""
+        return await export_fact(self._database, owner_name(user), fact_id)
+
+    async def residency(self, user: str) -> Residency:
+        """Where the KV of the user's facts is."""
+        return await self._agent.knowledge.residency(owner_name(user))
+
+    async def search(self, user: str, query: str, k: int) -> list[tuple[Fact, float]]:
+        """The `k` facts most relevant to `query` with their scores, best first."""
+        return await self._agent.knowledge.search(owner_name(user), _text(query), k)
 
     async def forget_fact(self, user: str, fact_id: str) -> None:
         """Forget a fact; returns when SQL, index and KV are rid of it. Raises NotFoundError."""
@@ -207,9 +271,28 @@ class ChatService:
         await self._agent.start()
         return await self._agent.knowledge.audit(owner_name(user))
 
+    async def full_audit(self, user: str) -> list[Finding]:
+        """What the tables and an SQLite file hold of `user`, then `audit`."""
+        found = await audit_rows(self._database, owner_name(user))
+        file = self._database.url.database
+        if self._database.is_sqlite and file:
+            await self._database.clear_traces()
+            found += await asyncio.to_thread(audit_file, Path(file))
+        return found + await self.audit(user)
+
     async def history(self, user: str, fact_id: str | None = None) -> list[FactEvent]:
         """What happened to one fact, or to all of the user's, oldest first."""
         return await self._agent.facts.history(owner_name(user), fact_id)
+
+    @property
+    def database(self) -> Database:
+        """Where everything is kept; it stays the service's."""
+        return self._database
+
+    @property
+    def to_remember(self) -> int:
+        """How many messages, of all users, wait to be remembered."""
+        return self._agent.to_remember
 
     async def settle(self, user: str | None = None) -> None:
         """Wait until remembering and encoding (of `user`, or of all) are done."""
@@ -228,7 +311,7 @@ class ChatService:
 
     async def _replies(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         await self._agent.start()
-        async with aclosing(self._agent.reply(request)) as events:
+        async with aclosing(measured(self._agent.reply(request))) as events:
             async for event in events:
                 yield event
 

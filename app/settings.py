@@ -165,6 +165,47 @@ class Settings(BaseSettings):
         ge=0,
         le=65535,
     )
+    auth: Literal["off", "keys", "proxy"] = _knob(
+        "off",
+        "Who may ask. `off`: everybody who reaches the port, which then has to be on this "
+        "machine. `keys`: who has a key made by `inferscale keys add`. `proxy`: also whom a "
+        "proxy signed in.",
+        "off, keys or proxy",
+    )
+    auth_header: str = _knob(
+        "X-Forwarded-User",
+        "The header in which the proxy names the user.",
+        "the name of a header",
+        pattern=r"^[A-Za-z0-9-]+$",
+    )
+    auth_peers: str = _knob(
+        "",
+        "The proxy's addresses; the header is believed from no other.",
+        "IP addresses or networks, separated by commas",
+    )
+    rate_limit: str = _knob(
+        "",
+        "How many API requests a user may send. Empty is no limit.",
+        "such as 60/minute, or 5/second; 1000/day",
+    )
+    max_waiting: int = _knob(
+        64,
+        "How many API requests may wait for their first token; more are told to come back.",
+        "a whole number of 1 or more",
+        ge=1,
+    )
+    max_request_kib: int = _knob(
+        4096, "The largest API request, in KiB.", "a whole number of 1 or more", ge=1
+    )
+    drain_seconds: int = _knob(
+        10,
+        "How long replies of the API may go on when the server is stopped, in seconds.",
+        "a whole number of 0 or more",
+        ge=0,
+    )
+    log_format: Literal["text", "json"] = _knob(
+        "text", "Whether log lines are for people or JSON objects.", "text or json"
+    )
     log: Literal["debug", "info", "warning", "error"] = _knob(
         "warning", "How much is logged, to stderr.", "debug, info, warning or error"
     )

@@ -5,6 +5,10 @@ InferScaleError
 │   ├── EmptyMessageError        nothing but white space was sent
 │   ├── MessageTooLongError      the message does not fit the model's context
 │   ├── NotFoundError            no such fact or conversation for this user
+│   ├── SignInError              a key or a sign-in is missing or wrong
+│   ├── ForbiddenError           who asks is known, and may not
+│   ├── TooLargeError            a request has more bytes than are allowed
+│   ├── BusyError                too many requests; later there is room
 │   ├── SettingsError            a setting has a value that cannot work
 │   ├── ModelNotFoundError       the model folder is missing or holds no model
 │   ├── ArenaTooLargeError       the KV arena does not fit the device's memory
@@ -39,6 +43,26 @@ class MessageTooLongError(UserError):
 
 class NotFoundError(UserError):
     """No such fact or conversation for this user."""
+
+
+class SignInError(UserError):
+    """A key or a sign-in is missing or wrong."""
+
+
+class ForbiddenError(UserError):
+    """Who asks is known, and may not have this."""
+
+
+class TooLargeError(UserError):
+    """A request has more bytes than are allowed."""
+
+
+class BusyError(UserError):
+    """Too many requests, of all users or of this one; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class SettingsError(UserError):

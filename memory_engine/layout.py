@@ -1,6 +1,6 @@
 """The prompt: prefix, facts in time order, history, exact tail, question.
 
-    [template][system text and memory header][facts] | [template][history]
+    [template][system text and memory header][facts] | [instructions][template][history]
     [template][tail: the most relevant or not resident facts][question][template]
 
 What stands before the bar is injected in KV mode; the rest is always prefilled. Both modes
@@ -47,6 +47,7 @@ class Layout:
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        instructions: str = "",
     ) -> Plan:
         """A plan for `question`; `recalled` best first, `resident` fact ids (None: all).
 
@@ -55,7 +56,8 @@ class Layout:
         """
         exchanges, pending = self._exchanges(history)
         question_ids = self._tokenizer.encode(f"{pending}{question}")
-        room = self._room(len(question_ids), max_tokens)
+        told = self._tokenizer.encode(f"\n{instructions}") if instructions else ()
+        room = self._room(len(question_ids) + len(told), max_tokens)
         lines = [self._tokenizer.encode(fact_line(r.fact)) for r in recalled]
         wanted = sum(map(len, lines))
         past = _newest(exchanges, max(int(room * _HISTORY_SHARE), room - wanted))
@@ -65,7 +67,8 @@ class Layout:
             room -= len(lines[kept])
             kept += 1
         body, tail = self._split(recalled[:kept], resident)
-        return self._assemble(owner, body, tail, segments, past, question_ids, len(recalled) - kept)
+        left_out = len(recalled) - kept
+        return self._assemble(owner, body, tail, segments, told, past, question_ids, left_out)
 
     def _room(self, question: int, max_tokens: int) -> int:
         frame = self._tokenizer.frame
@@ -114,6 +117,7 @@ class Layout:
         body: list[Recalled],
         tail: list[Recalled],
         segments: Mapping[str, FactSegment],
+        told: Sequence[int],
         past: list[list[int]],
         question: Sequence[int],
         left_out: int,
@@ -131,6 +135,7 @@ class Layout:
             segment = segments[recalled.fact.id]
             spans.append(Span(segment.segment_id, len(ids), len(segment.token_ids)))
             ids += segment.token_ids
+        ids += told
         ids += frame.system_to_user
         for exchange in past:
             ids += exchange

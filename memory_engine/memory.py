@@ -12,6 +12,7 @@ from memory_engine.engines.base import Engine
 from memory_engine.fact_vectors import FactVectors, embed_facts
 from memory_engine.index import FactIndex
 from memory_engine.layout import Layout, memory_prefix
+from memory_engine.residency import Residency, Tier
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import (
     ANYWHERE,
@@ -142,10 +143,13 @@ class Memory:
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        *,
+        instructions: str = "",
     ) -> Plan:
         """Lay out the prompt: prefix, facts in time order, history, exact tail, question.
 
-        Raises MessageTooLongError when the question alone does not fit.
+        instructions: text for the system message, behind the facts. Raises
+        MessageTooLongError when the question alone does not fit beside it.
         """
         segments = self._owners[owner].segments if owner in self._owners else {}
         known = [r for r in recalled if r.fact.id in segments]
@@ -153,7 +157,9 @@ class Memory:
         if self._engine.conformance.supported:
             held = self._encoding.resident(owner)
             resident = {i for i, segment in segments.items() if segment.segment_id in held}
-        return self._layout.plan(owner, known, segments, resident, history, question, max_tokens)
+        return self._layout.plan(
+            owner, known, segments, resident, history, question, max_tokens, instructions
+        )
 
     async def stream(
         self, plan: Plan, mode: Mode, sampling: Sampling
@@ -207,6 +213,22 @@ class Memory:
     async def astray(self, owner: str) -> list[str]:
         """The ids of the engine's segments of `owner` that no fact held here needs."""
         return await self._encoding.astray(owner)
+
+    async def residency(self, owner: str) -> Residency:
+        """Which facts of `owner` are encoded, their bytes, and how full the engine is."""
+        info, arena = self._engine.info, await self._engine.arena()
+        of_token = info.kv_bytes_per_token
+        segments = self._owners[owner].segments if owner in self._owners else {}
+        if not self._engine.conformance.supported:
+            segments = {}
+        held = self._encoding.resident(owner)
+        encoded = {i: s for i, s in segments.items() if s.segment_id in held}
+        return Residency(
+            {i: len(segment.token_ids) * of_token for i, segment in encoded.items()},
+            frozenset(segments.keys() - encoded.keys()),
+            Tier(arena.tokens_used * of_token, info.arena_tokens * of_token),
+            Tier(arena.host_tokens_used * of_token, info.host_tokens * of_token),
+        )
 
     async def aclose(self) -> None:
         """Stop the background work and the engine."""

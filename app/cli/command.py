@@ -34,7 +34,7 @@ def run(work: Callable[[Settings], Awaitable[None]], **given: Any) -> None:
         for line in unknown_variables():
             note(f"Warning: {line}")
         settings = load_settings(**given)
-        set_up_logging(settings.log)
+        set_up_logging(settings.log, as_json=settings.log_format == "json")
         asyncio.run(_awaited(work, settings))
 
 
@@ -54,13 +54,20 @@ def reported_errors() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def set_up_logging(level: str) -> None:
+def set_up_logging(level: str, *, as_json: bool = False) -> None:
     """Send all logging to stderr, vLLM's too. Call before vLLM is imported."""
     os.environ.setdefault("VLLM_LOGGING_LEVEL", level.upper())
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error" if level == "warning" else level)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    if as_json:
+        from pythonjsonlogger.json import JsonFormatter
+
+        fields = {"levelname": "level", "name": "logger", "asctime": "at"}
+        form = JsonFormatter("%(asctime)s %(levelname)s %(name)s %(message)s", rename_fields=fields)
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(form)
 
 
 async def _awaited(work: Callable[[Settings], Awaitable[None]], settings: Settings) -> None:

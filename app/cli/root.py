@@ -8,6 +8,7 @@ from app.cli import (
     exchange,
     facts,
     forgetting,
+    keys,
     measure,
     replies,
     serving,
@@ -32,6 +33,7 @@ facts.facts.command()(forgetting.forget)
 facts.facts.command()(forgetting.audit)
 facts.facts.command()(exchange.export)
 facts.facts.command("import")(exchange.import_)
+app.add_typer(keys.keys, name="keys")
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)

@@ -10,6 +10,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
 from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
+from memory_engine.residency import Residency, Tier
 from memory_engine.types import (
     ANYWHERE,
     Chunk,
@@ -121,6 +122,13 @@ class StandInMemory(Memory):
         wanted.add(self._segment(owner, PREFIX))
         return sorted(set(await self.engine.owned(owner)) - wanted)
 
+    async def residency(self, owner: str) -> Residency:
+        resident = self.engine.resident(owner)
+        facts = self.held.get(owner, [])
+        here = {f.id: 1000 for f in facts if self._segment(owner, f.text) in resident}
+        waiting = frozenset(f.id for f in facts if f.id not in here)
+        return Residency(here, waiting, Tier(1000 * len(here), 1 << 20), Tier(0, 0))
+
     def plan(
         self,
         owner: str,
@@ -128,6 +136,8 @@ class StandInMemory(Memory):
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        *,
+        instructions: str = "",
     ) -> Plan:
         limit = self.engine.info.max_model_len - max_tokens
         if len(question) > limit:
@@ -140,6 +150,8 @@ class StandInMemory(Memory):
         for item in used:
             spans.append(Span(self._segment(owner, item.fact.text), len(ids), len(item.fact.text)))
             ids += tokens(item.fact.text)
+        if instructions:
+            ids += tokens(f"\nsystem: {instructions}")
         for message in history:
             ids += tokens(f"\n{message.role}: {message.content}")
         ids += tokens(f"\nuser: {question}\nassistant: ")

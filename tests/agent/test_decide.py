@@ -106,7 +106,7 @@ class Scripted(StandInMemory):
         self.prompts: list[str] = []
         self.samplings: list[Sampling] = []
 
-    def plan(self, owner: str, *rest: Any) -> Plan:
+    def plan(self, owner: str, *rest: Any, **more: Any) -> Plan:
         self.prompts.append(rest[2])
         return Plan(Prompt(owner, []))
 

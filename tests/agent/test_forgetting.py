@@ -242,3 +242,51 @@ async def test_an_unknown_user_has_nothing_to_forget(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         assert await Forgetting(parts.database).everything("nobody") == 0
         assert not any((await rows_in_all(parts)).values())
+
+
+async def test_undoing_an_exchange_forgets_what_only_it_taught(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I ski.")).conversation_id or ""
+        await parts.say("I ski. My boat is called Zanzibar.", conversation_id=talk)
+        assert await parts.known() == ["I ski.", "My boat is called Zanzibar."]
+        removed = await parts.service.undo_exchange("ann", talk)
+        assert removed == "I ski. My boat is called Zanzibar."
+        assert [m.content for m in await parts.service.messages("ann", talk)] == [
+            "I ski.",
+            "All right then.",
+        ]
+        assert await parts.known() == ["I ski."]
+        assert [f.text for f in parts.memory.held["ann"]] == ["I ski."]
+        assert parts.memory.left_behind == ["ann"]
+        assert [f for f in await parts.service.full_audit("ann") if not f.ok] == []
+        await parts.database.clear_traces()
+        assert_absent(b"Zanzibar", tmp_path)
+
+
+async def test_undoing_an_exchange_brings_back_what_it_replaced(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I live in Bern.")).conversation_id or ""
+        await parts.say("I live in Zanzibar.", conversation_id=talk)
+        await parts.service.undo_exchange("ann", talk)
+        assert await parts.known() == ["I live in Bern."]
+        await parts.service.undo_exchange("ann", talk)
+        assert await parts.known() == []
+        with pytest.raises(NotFoundError, match="Nothing was said"):
+            await parts.service.undo_exchange("ann", talk)
+
+
+async def test_undoing_an_exchange_does_not_bring_back_what_was_told_anew(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I live in Bern.")).conversation_id or ""
+        await parts.say("I live in Zanzibar.", conversation_id=talk)
+        await parts.say("I live in Chur.")
+        await parts.service.undo_exchange("ann", talk)
+        assert await parts.known() == ["I live in Chur."]
+
+
+async def test_an_exchange_undone_before_it_is_remembered_teaches_nothing(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.ask("I ski.")).conversation_id or ""
+        await parts.service.undo_exchange("ann", talk)
+        await parts.service.settle("ann")
+        assert await parts.known() == []

@@ -199,3 +199,15 @@ def test_python_m_app_is_the_same_program() -> None:
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     for command in ("serve", "ask", "compare", "demo", "facts", "doctor", "migrate", "bench"):
         assert command in done.stdout
+
+
+def test_log_lines_may_be_json_objects() -> None:
+    program = (
+        "import logging; from app.cli.command import set_up_logging as s; "
+        "s('info', as_json=True); logging.getLogger('x').info('one %s', 'two')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    line = json.loads(done.stderr)
+    assert (line["level"], line["logger"], line["message"]) == ("INFO", "x", "one two")

@@ -1,5 +1,6 @@
 """Serving: the port first, the URL when it answers, a clean end at Ctrl-C."""
 
+import logging
 import signal
 import socket
 import subprocess
@@ -7,12 +8,15 @@ import sys
 import textwrap
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
+import httpx2
 import pytest
 
-from app.server import bind, serve
+from app.server import _without_query, bind, create_app, serve
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
+from tests.agent.parts import opened, url_of
 
 # `app.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
@@ -102,6 +106,24 @@ def test_it_serves_at_the_url_it_prints_and_drains_at_a_signal(how: signal.Signa
     assert out == ""
     assert "written by a library" in err
     assert "closed" in err
+
+
+async def test_the_page_and_the_api_are_one_application(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        desk, app = create_app(parts.service, Settings())
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            assert "InferScale" in (await client.get("/")).text
+            models = (await client.get("/v1/models")).json()["data"]
+        await desk.replies.drain(0)
+    assert [model["id"] for model in models] == ["inferscale-kv", "inferscale-text"]
+
+
+def test_the_access_log_has_no_query() -> None:
+    record = logging.LogRecord("uvicorn.access", 20, "", 0, '%s - "%s %s"', (), None)
+    record.args = ("1.2.3.4:5", "GET", "/v1/memories/search?q=plums&user=ann")
+    assert _without_query(record)
+    assert record.getMessage() == '1.2.3.4:5 - "GET /v1/memories/search"'
 
 
 def test_ctrl_c_while_the_model_loads_ends_at_once() -> None:

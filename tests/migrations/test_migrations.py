@@ -73,6 +73,7 @@ def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Pat
     file = tmp_path / "new folder" / "100%.db"
     assert migrate(url_of(file)) == head_revision()
     assert list(counts(file)) == [
+        "api_keys",
         "conversations",
         "fact_events",
         "fact_sources",
@@ -99,6 +100,7 @@ def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) 
     command.downgrade(alembic_config(url_of(file)), "0001")
     migrate(url_of(file))
     assert counts(file) == {
+        "api_keys": 0,
         "conversations": 1,
         "fact_events": 0,
         "fact_sources": 0,

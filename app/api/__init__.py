@@ -1,0 +1,1 @@
+"""The HTTP API for other programs, in the shape of OpenAI's where OpenAI has one."""

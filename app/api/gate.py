@@ -1,0 +1,95 @@
+"""The one door: which requests go to the API and which to the page, and what is turned away."""
+
+import re
+from uuid import uuid4
+
+from fastapi.responses import PlainTextResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.errors import answer
+from app.auth import SignIn, is_loopback
+from app.settings import Settings
+from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
+
+OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
+REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
+
+
+class Gate:
+    """Both applications on one port. The page's start and end are those of the whole."""
+
+    def __init__(self, api: ASGIApp, page: ASGIApp, sign_in: SignIn, settings: Settings) -> None:
+        self._api = api
+        self._page = page
+        self._sign_in = sign_in
+        self._user = settings.user
+        self._host = settings.host
+        self._most_bytes = settings.max_request_kib << 10
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._page(scope, receive, send)
+        elif scope["path"] in OWN_PATHS or scope["path"].startswith("/v1/"):
+            await self._to_api(scope, receive, send)
+        else:
+            await self._to_page(scope, receive, send)
+
+    async def _to_api(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            await send(message)
+
+        try:
+            self._check_host(headers.get("host", ""))
+            limited = self._limited(receive, headers.get("content-length", ""))
+        except UserError as error:
+            await answer(error)(scope, receive, send_with_id)
+            return
+        await self._api(scope, limited, send_with_id)
+
+    async def _to_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            peer = scope["client"][0] if scope.get("client") else None
+            caller = await self._sign_in.caller(Headers(scope=scope), peer)
+            if caller.name not in (None, self._user):
+                raise ForbiddenError(f"This page is that of {self._user!r}. Use the API.")
+        except SignInError as error:
+            # A browser asks for a name and a password: any name, and a key of the page's user.
+            headers = {"WWW-Authenticate": 'Basic realm="InferScale"'}
+            await PlainTextResponse(str(error), 401, headers)(scope, receive, send)
+        except UserError as error:
+            await PlainTextResponse(str(error), 403)(scope, receive, send)
+        else:
+            await self._page(scope, receive, send)
+
+    def _check_host(self, header: str) -> None:
+        # Where nobody signs in, a page of another site could have its name resolved to this
+        # machine, and would then read what its own origin may (DNS rebinding).
+        host = header.rpartition(":")[0] if re.search(r":\d+$", header) else header
+        host = host.strip("[]")
+        if not self._sign_in.required and host != self._host and not is_loopback(host):
+            raise ForbiddenError(f"This server is not called {host[:100]!r}. Use its address.")
+
+    def _limited(self, receive: Receive, length: str) -> Receive:
+        """`receive`, failing at a body that is too large. Raises TooLargeError if it says so."""
+        problem = f"A request may have {self._most_bytes >> 10} KiB. Send it in parts."
+        if length.isdigit() and int(length) > self._most_bytes:
+            raise TooLargeError(problem)
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._most_bytes:
+                raise HTTPException(413, problem)
+            return message
+
+        return counted

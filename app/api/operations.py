@@ -1,0 +1,46 @@
+"""What operators ask: is it up, can it reply, which version is it, what did it do."""
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+
+from agent.revision import check_revision
+from app.api.access import AtDesk, SignedIn
+from app.metrics import TO_REMEMBER
+from memory_engine.errors import InferScaleError
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Whether the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", response_model=None)
+async def readyz(at: AtDesk) -> Response:
+    """Whether a request would get a reply: 503 when the database or the end is near."""
+    try:
+        at.replies.admit()
+        await check_revision(at.service.database)
+    except InferScaleError as error:
+        body = {"status": "not ready", "reason": type(error).__name__.removesuffix("Error")}
+        return JSONResponse(body, 503)
+    return JSONResponse({"status": "ready", "kv": at.service.kv_available})
+
+
+@router.get("/version")
+async def versions() -> dict[str, Any]:
+    """The versions of what serves."""
+    return {"version": version("inferscale")}
+
+
+@router.get("/metrics", response_model=None)
+async def metrics(at: AtDesk, _: SignedIn) -> Response:
+    """Prometheus metrics: ours by mode, and vLLM's own."""
+    TO_REMEMBER.set(at.service.to_remember)
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

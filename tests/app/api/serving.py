@@ -1,0 +1,99 @@
+"""The API over a whole agent and the fake engine: called directly, or on a port of its own."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+from openai import AsyncOpenAI
+
+from app.api.access import Desk
+from app.api.application import create_api
+from app.api.gate import Gate
+from app.auth import SignIn
+from app.auth_keys import ApiKeys
+from app.settings import Settings
+from tests.agent.parts import Parts, opened, url_of
+
+
+async def no_page(scope: Any, receive: Any, send: Any) -> None:
+    """In the place of the page: its start and end, and a greeting."""
+    if scope["type"] == "lifespan":
+        for stage in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{stage}.complete"})
+    else:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"the page"})
+
+
+@dataclass
+class Api:
+    """An API, `parts` behind it, and how to reach it. `port` is 0 where it is called directly."""
+
+    parts: Parts
+    desk: Desk
+    keys: ApiKeys
+    gate: Gate
+    port: int = 0
+
+    def openai(self, key: str = "none", **options: Any) -> AsyncOpenAI:
+        """OpenAI's own client; close it."""
+        client = self.http()
+        url = f"http://127.0.0.1:{self.port or 80}/v1"
+        return AsyncOpenAI(base_url=url, api_key=key, max_retries=0, http_client=client, **options)
+
+    def http(self, key: str | None = None, peer: str = "127.0.0.1") -> httpx2.AsyncClient:
+        """A plain client, from address `peer`; close it."""
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        transport: httpx2.AsyncBaseTransport
+        if self.port:
+            # Certificates would take longer to read than a test.
+            transport = httpx2.AsyncHTTPTransport(verify=False)
+        else:
+            transport = httpx2.ASGITransport(
+                self.gate, raise_app_exceptions=False, client=(peer, 1)
+            )
+        url = f"http://127.0.0.1:{self.port or 80}"
+        return httpx2.AsyncClient(base_url=url, headers=headers, timeout=60, transport=transport)
+
+
+@asynccontextmanager
+async def api(
+    folder: Path, settings: dict[str, Any] | None = None, **of_parts: Any
+) -> AsyncIterator[Api]:
+    """The API with `settings` over parts as `opened` makes them."""
+    chosen = Settings(**(settings or {}))
+    async with opened(url_of(folder), **of_parts) as parts:
+        keys = ApiKeys(parts.database)
+        desk = Desk(parts.service, chosen, SignIn(chosen, keys))
+        gate = Gate(create_api(desk), no_page, desk.sign_in, chosen)
+        yield Api(parts, desk, keys, gate)
+        await desk.replies.drain(5)
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, settings: dict[str, Any] | None = None, **of_parts: Any
+) -> AsyncIterator[Api]:
+    """The same on a port of its own, with uvicorn as the product has it."""
+    async with api(folder, settings, **of_parts) as at:
+        config = uvicorn.Config(at.gate, log_config=None, timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
+        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            at.port = listener.getsockname()[1]
+            try:
+                yield at
+            finally:
+                server.should_exit = True
+                await at.desk.replies.drain(5)
+                await serving

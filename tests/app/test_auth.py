@@ -1,0 +1,91 @@
+"""Who is let in, and when a server may listen at all."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.auth import Caller, SignIn, check_exposure
+from app.auth_keys import ApiKeys
+from app.server import serve
+from app.settings import Settings
+from memory_engine.errors import NotFoundError, SettingsError, SignInError
+from tests.agent.parts import opened, url_of
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_on_this_machine_nobody_has_to_sign_in(host: str) -> None:
+    check_exposure(Settings(host=host))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
+async def test_a_server_that_others_reach_does_not_start_without_sign_in(host: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        await serve(Settings(host=host, port=0), announce=print, progress=print)
+    assert f"INFERSCALE_HOST={host}" in str(caught.value)
+    assert "inferscale keys add" in str(caught.value)
+    check_exposure(Settings(host=host, auth="keys"))
+    check_exposure(Settings(host=host, auth="proxy", auth_peers="10.0.0.0/8"))
+
+
+@pytest.mark.parametrize("peers", ["", " , ", "ten", "10.0.0.1/99"])
+def test_a_proxy_has_to_have_an_address(peers: str) -> None:
+    with pytest.raises(SettingsError, match="INFERSCALE_AUTH_PEERS"):
+        check_exposure(Settings(auth="proxy", auth_peers=peers))
+
+
+def bytes_of(folder: Path) -> bytes:
+    """What is in the files of a folder."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+async def test_a_key_is_nowhere_in_the_database_and_ends_when_revoked(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        keys = ApiKeys(parts.database)
+        key = await keys.add("ann", "phone")
+        other = await keys.add("ann")
+        assert await keys.owner_of(key) == "ann"
+        assert key not in repr(await keys.listed())
+        await parts.database.clear_traces()
+        stored = bytes_of(tmp_path)
+        assert b"phone" in stored
+        assert key.encode() not in stored
+        first, second = await keys.listed("ann")
+        assert (first.name, second.name) == ("phone", "")
+        await keys.revoke(first.id)
+        assert await keys.owner_of(key) is None
+        assert await keys.owner_of(other) == "ann"
+        assert await keys.listed("bob") == []
+        for unknown in ("99", "x"):
+            with pytest.raises(NotFoundError):
+                await keys.revoke(unknown)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer ", "Bearer wrong", "Basic !", "Basic YQ==", "Digest x", "x" * 9999],
+)
+async def test_what_is_no_key_is_refused(tmp_path: Path, header: str) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        sign_in = SignIn(Settings(auth="keys"), ApiKeys(parts.database))
+        with pytest.raises(SignInError):
+            await sign_in.caller({"authorization": header}, "127.0.0.1")
+
+
+async def test_a_key_may_be_a_browsers_password(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        keys = ApiKeys(parts.database)
+        typed = base64.b64encode(f"whoever:{await keys.add('ann')}".encode()).decode()
+        sign_in = SignIn(Settings(auth="keys"), keys)
+        caller = await sign_in.caller({"authorization": f"Basic {typed}"}, None)
+    assert caller.name == "ann"
+
+
+def owners(name: str | None, users: list[str | None]) -> list[Any]:
+    return [Caller(name, "me").owner(user) for user in users]
+
+
+def test_the_user_that_a_request_names_is_below_who_signed_in() -> None:
+    assert owners(None, [None, "ann"]) == ["me", "ann"]
+    assert owners("ann", [None, "bob", "ann", "/ "]) == ["ann", "ann/bob", "ann/ann", "ann//"]
