@@ -6,7 +6,9 @@ from typing import Any
 import gradio as gr
 
 # A click on a button with an id inside the HTML reaches Python as an event with that id. What
-# was drawn to be typed into gets the focus, because the click's own button is gone by then.
+# was drawn to be typed into gets the focus, because the click's own button is gone by then; but
+# nobody's who types elsewhere. Gradio changes what is drawn in place, and a box that was typed
+# into does not follow by itself.
 ON_CLICK = """
 element.addEventListener('click', (event) => {
   const button = event.target.closest('button[data-id]');
@@ -19,12 +21,21 @@ element.addEventListener('keydown', (event) => {
   event.preventDefault();
   event.target.closest('li').querySelector('button[data-default]')?.click();
 });
-new MutationObserver(() => {
+new MutationObserver((changes) => {
+  for (const {target, attributeName} of changes) {
+    if (attributeName === 'data-focus') continue;
+    const box = (target.nodeType === Node.TEXT_NODE ? target.parentElement : target);
+    if (box?.matches('textarea, input')) box.value = box.defaultValue;
+  }
   const wanted = element.querySelector('[data-focus]');
   if (!wanted) return;
   wanted.removeAttribute('data-focus');
-  wanted.focus();
-}).observe(element, {childList: true, subtree: true});
+  const focused = document.activeElement;
+  if (focused === document.body || element.contains(focused)) wanted.focus();
+}).observe(element, {
+  childList: true, subtree: true, characterData: true,
+  attributes: true, attributeFilter: ['value', 'data-focus'],
+});
 """
 
 

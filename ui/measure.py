@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 from app.comparing import WAYS, Measured, measure
 from app.service import ChatService
-from memory_engine.errors import UserError
+from memory_engine.errors import UnsupportedModelError, UserError
 from ui.difference import difference
 from ui.pane import Changes
 from ui.states import notice, said
@@ -25,7 +25,7 @@ class Measuring:
         yield {"measured": said("Measuring…")}
         try:
             found = await measure(self._service, user=self._user, message=question, k=int(k))
-        except UserError as error:
+        except (UserError, UnsupportedModelError) as error:
             yield {"measured": notice(str(error))}
             return
         yield {"measured": _shown(found)}

@@ -66,13 +66,10 @@ class Turns:
 
     async def send(self, tab: str, message: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Ask `message`; the rest are the values of `Page`, in its order."""
-        now = Page(*page)  # type: ignore[arg-type]
-        if now.editing and now.conversation_id is not None and message.strip():
-            await self._service.undo_exchange(self._user, now.conversation_id)
-            now = replace(now.without_last(), editing=False)
-        async with aclosing(self._turn(tab, message, now)) as parts:
+        turn = self._turn(tab, message, Page(*page))  # type: ignore[arg-type]
+        async with aclosing(turn) as parts:
             async for changes in parts:
-                yield {"editing": now.editing, **_edit_bar(now.editing), **changes}
+                yield changes
 
     async def retry(self, tab: str, *page: object) -> AsyncGenerator[Changes, None]:
         """Reply to the last message again: the new reply takes the place of the old one."""
@@ -155,6 +152,10 @@ class Turns:
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
+            if page.editing and conversation_id is not None and message.strip():
+                await self._service.undo_exchange(self._user, conversation_id)
+                page = page.without_last()
+                yield {"editing": False, **_edit_bar(False)}
             panes, events = self._start(message, conversation_id, page, again)
             async with aclosing(self._ask(panes, events, page, progress)) as parts:
                 async for changes in parts:
