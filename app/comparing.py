@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from statistics import median_low
+from dataclasses import dataclass
+from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 from agent.events import Reply
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from app.service import ChatService
 
 WARM_UPS = 1
+WAYS = ("cold", "warm", "kv")
+MEASURED_TOKENS = 48  # an answer is one sentence
 ORDERS = ((Mode.TEXT, Mode.KV), (Mode.KV, Mode.TEXT))
 
 
@@ -67,6 +70,44 @@ def _report(replies: dict[Mode, list[Reply]]) -> dict[str, Any]:
 def _typical(replies: list[Reply]) -> dict[str, Any]:
     middle = median_low(reply.ttft_ms for reply in replies)
     return next(reply for reply in replies if reply.ttft_ms == middle).as_json()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Medians of the time to the first token in ms, by way, over `n` runs, and two replies."""
+
+    ttft_ms: dict[str, float]
+    n: int
+    facts: int
+    text: str
+    kv: str
+
+
+async def measure(
+    service: "ChatService", *, user: str, message: str, k: int | None, repeats: int = 3
+) -> Measured:
+    """Ask in all of `WAYS`; nothing is remembered.
+
+    `warm` repeats the cold text with its cache salt, so that vLLM's prefix cache has the
+    prompt. Raises UnsupportedModelError when the model is refused.
+    """
+    if not service.kv_available:
+        raise UnsupportedModelError(f"There is nothing to compare: {service.kv_refusal}")
+    await service.settle(user)
+    replies: dict[str, list[Reply]] = {way: [] for way in WAYS}
+    for turn in range(repeats + WARM_UPS):
+        text, kv = cold(MEASURED_TOKENS), cold(MEASURED_TOKENS)
+        asked = [("cold", Mode.TEXT, text), ("warm", Mode.TEXT, text), ("kv", Mode.KV, kv)]
+        for way, mode, sampling in asked if turn % 2 else (asked[2], *asked[:2]):
+            events = service.reply(
+                user=user, message=message, mode=mode, k=k, remember=False, sampling=sampling
+            )
+            reply = await last_reply(events)
+            if turn >= WARM_UPS:
+                replies[way].append(reply)
+    times = {way: median(reply.ttft_ms for reply in got) for way, got in replies.items()}
+    text_reply, kv_reply = replies["cold"][-1], replies["kv"][-1]
+    return Measured(times, repeats, len(kv_reply.facts), text_reply.reply, kv_reply.reply)
 
 
 async def last_reply(events: AsyncIterator[Any]) -> Reply:

@@ -2,6 +2,7 @@
 
 from agent.events import FirstToken, Reply, UsedFact
 from memory_engine.types import Mode
+from ui.difference import difference
 from ui.text import counted, day, milliseconds, verbatim
 
 MODE_NAMES = {Mode.TEXT: "Text", Mode.KV: "KV"}
@@ -116,10 +117,16 @@ def verdict(first: Reply, second: Reply) -> str:
     else:
         speed = f"Both are equally fast to first token ({times})"
     same = first.reply == second.reply
+    text, kv = (first, second) if first.mode is Mode.TEXT else (second, first)
+    differ = (
+        f"<details><summary>Show how</summary>{difference(text.reply, kv.reply)}</details>"
+        if not same
+        else ""
+    )
     agree = "The replies are identical" if same else "The replies differ"
     return (
         f'<div class="verdict" role="status"><strong>{speed}</strong>'
         f'<span class="agree"><span aria-hidden="true">{"=" if same else "≠"}</span> {agree}'
         f'</span><span class="quiet">{MODE_NAMES[first.mode]} ran first; the order alternates'
-        "</span></div>"
+        f"</span>{differ}</div>"
     )

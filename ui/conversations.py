@@ -1,13 +1,13 @@
-"""The list of conversations, and what opening or leaving one does to the page."""
+"""The list of conversations, and what opening, leaving or changing one does to the page."""
 
-from datetime import UTC, datetime
-
-from agent.transcript import UNTITLED
-from app.service import ChatService, Conversation
+from app.service import ChatService
+from memory_engine.errors import UserError
+from ui.clicked import Click
+from ui.conversation_rows import as_document, conversations_list, file_name
 from ui.pane import Changes, Shown, transcript
 from ui.running import Running
-from ui.states import SIDE_BY_SIDE, idle, no_account
-from ui.text import as_html, day
+from ui.states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
+from ui.upkeep import download
 
 
 class Conversations:
@@ -18,32 +18,100 @@ class Conversations:
         self._user = user
         self._running = running
 
-    async def listed(self, conversation_id: str | None) -> Changes:
-        """The list, with the open conversation marked."""
-        found = await self._service.conversations(self._user)
-        return {"conversations": _list(found, conversation_id)}
+    async def listed(self, conversation_id: str | None, search: str = "") -> Changes:
+        """The list of those in which `search` was said, with the open one marked."""
+        found = await self._service.conversations(self._user, search.strip())
+        return {"conversations": conversations_list(found, conversation_id, search)}
 
-    async def new(self, tab: str) -> Changes:
+    async def new(self, tab: str, search: str) -> Changes:
         """An empty page. The conversation itself begins with its first message."""
         await self._running.stop(tab, leave=True)
-        return {
-            **idle(self._service),
-            **_showing([]),
-            "conversation_id": None,
-            **await self.listed(None),
-        }
+        return {**self._empty(), **await self.listed(None, search)}
 
-    async def open(self, tab: str, conversation_id: str, mode: str) -> Changes:
+    async def act(
+        self, tab: str, click: dict[str, str], mode: str, open_id: str | None, search: str
+    ) -> Changes:
+        """Do what a click on a row asks for."""
+        return {"download": "", **await self._acted(tab, Click(**click), mode, open_id, search)}
+
+    async def _acted(
+        self, tab: str, wanted: Click, mode: str, conversation_id: str | None, search: str
+    ) -> Changes:
+        try:
+            if wanted.act == "rename":
+                await self._service.rename_conversation(self._user, wanted.id, wanted.text)
+                return {
+                    "list_notice": said("Renamed."),
+                    **await self.listed(conversation_id, search),
+                }
+            if wanted.act == "export":
+                return {"list_notice": "", **await self._exported(wanted.id)}
+            if wanted.act == "delete":
+                return await self._deleted(tab, wanted.id, conversation_id, search)
+            return await self.open(tab, wanted.id, mode, search)
+        except UserError as error:
+            return {
+                "list_notice": notice(str(error)),
+                **await self.listed(conversation_id, search),
+            }
+
+    async def open(self, tab: str, conversation_id: str, mode: str, search: str = "") -> Changes:
         """Show a conversation as SQL keeps it."""
         await self._running.stop(tab, leave=True)
         shown = transcript(await self._service.messages(self._user, conversation_id))
+        conversations = await self._service.conversations(self._user)
+        (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
             **_showing(shown),
             "right": shown if mode == SIDE_BY_SIDE else [],
             "conversation_id": conversation_id,
-            **await self.listed(conversation_id),
+            "memory": memory,
+            **await self.listed(conversation_id, search),
         }
+
+    async def set_memory(self, conversation_id: str | None, memory: bool) -> Changes:
+        """Use memory in the open conversation, or not; a new one is begun to say so of it."""
+        if conversation_id is None:
+            if memory:
+                return {}
+            conversation_id = await self._service.new_conversation(self._user)
+        await self._service.set_memory(self._user, conversation_id, memory=memory)
+        return {"conversation_id": conversation_id}
+
+    def _empty(self) -> Changes:
+        return {
+            **idle(self._service),
+            **_showing([]),
+            "conversation_id": None,
+            "memory": True,
+        }
+
+    async def leave(self, tab: str) -> Changes:
+        """End the turn of this tab; an empty page with no conversation in the list."""
+        await self._running.stop(tab, leave=True)
+        return {**self._empty(), "conversations": conversations_list([], None)}
+
+    async def _deleted(
+        self, tab: str, conversation_id: str, open_id: str | None, search: str
+    ) -> Changes:
+        if conversation_id == open_id:
+            await self._running.stop(tab, leave=True)
+        count = await self._service.forget_conversation(self._user, conversation_id)
+        kept = open_id if open_id != conversation_id else None
+        told = f"Deleted, and {count} facts with it." if count else "Deleted."
+        return {
+            **(self._empty() if kept is None else {}),
+            "list_notice": said(told if count != 1 else "Deleted, and 1 fact with it."),
+            **await self.listed(kept, search),
+        }
+
+    async def _exported(self, conversation_id: str) -> Changes:
+        conversations = await self._service.conversations(self._user)
+        messages = await self._service.messages(self._user, conversation_id)
+        (title,) = (each.title for each in conversations if each.id == conversation_id)
+        text = as_document(title, messages)
+        return {"download": download(file_name(title), "text/markdown", text)}
 
 
 def switched(mode: str, left: Shown, right: Shown) -> Changes:
@@ -54,29 +122,12 @@ def switched(mode: str, left: Shown, right: Shown) -> Changes:
 
 
 def _showing(shown: Shown) -> Changes:
-    return {"left": shown, "right": [], "notice": "", **no_account()}
-
-
-def _list(conversations: list[Conversation], open_id: str | None) -> str:
-    # A conversation without a message has no title yet, and nothing to go back to.
-    titled = [each for each in conversations if each.title != UNTITLED or each.id == open_id]
-    if not titled:
-        return '<p class="quiet">No conversations yet.</p>'
-    rows = "".join(_row(each, each.id == open_id) for each in titled)
-    return f'<ul class="rows conversations">{rows}</ul>'
-
-
-def _row(conversation: Conversation, is_open: bool) -> str:
-    current = ' aria-current="true"' if is_open else ""
-    title = as_html(conversation.title)
-    return (
-        f'<li><button type="button" data-id="{as_html(conversation.id)}"{current}>'
-        f'<span class="title">{title}</span>'
-        f'<span class="quiet">{_when(conversation.created_at)}</span></button></li>'
-    )
-
-
-def _when(created_at: datetime) -> str:
-    local = created_at.astimezone()
-    today = datetime.now(UTC).astimezone().date()
-    return f"{local:%H:%M}" if local.date() == today else day(local.date())
+    return {
+        "left": shown,
+        "right": [],
+        "notice": "",
+        "list_notice": "",
+        "editing": False,
+        **offered(shown),
+        **no_account(),
+    }

@@ -6,17 +6,14 @@ import gradio as gr
 
 from app.service import ChatService
 from memory_engine.types import Mode
+from ui.clicked import ON_CLICK
+from ui.drawing import html, search_box
+from ui.layout_memory import draw_memory
+from ui.layout_timings import draw_timings
 from ui.states import SIDE_BY_SIDE
 
-# A click on a button with an id inside the HTML reaches Python as an event with that id.
-_ROW_CLICKED = """
-element.addEventListener('click', (event) => {
-  const button = event.target.closest('button[data-id]');
-  if (button) trigger('click', {id: button.dataset.id});
-});
-"""
-
-# On a narrow screen one panel is shown at a time; the choice is a class of the body.
+# One view is shown at a time, on a narrow screen one panel; the choice is a mark of the body.
+# Escape does what Stop does, while there is something to stop.
 _PANEL_CHOSEN = """
 const buttons = [...element.querySelectorAll('button[data-panel]')];
 const show = (panel) => {
@@ -25,7 +22,10 @@ const show = (panel) => {
 };
 for (const b of buttons) b.addEventListener('click', () => show(b.dataset.panel));
 document.addEventListener('click', (event) => {
-  if (event.target.closest('#conversations-panel button')) show('chat');
+  if (event.target.closest('#conversations-panel button.open, #new')) show('chat');
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') document.querySelector('#stop')?.click();
 });
 show('chat');
 """
@@ -36,8 +36,15 @@ _HEADER = """
 <button type="button" data-panel="conversations" aria-pressed="false">Conversations</button>
 <button type="button" data-panel="chat" aria-pressed="true">Chat</button>
 <button type="button" data-panel="memory" aria-pressed="false">Memory</button>
+<button type="button" data-panel="timings" aria-pressed="false">Timings</button>
 </nav></header>
 """
+
+LATEX: list[dict[str, str | bool]] = [
+    {"left": "$$", "right": "$$", "display": True},
+    {"left": "\\[", "right": "\\]", "display": True},
+    {"left": "\\(", "right": "\\)", "display": False},
+]
 
 _EXAMPLES = ["My dog is called Biscuit", "What is my dog's name?"]
 
@@ -47,33 +54,44 @@ def draw(service: ChatService) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "conversation_id": gr.State(None),
         "asked": gr.State(0),
-        "clicked": gr.State(""),
+        "clicked": gr.State({}),
         "taken": gr.State(""),
+        "editing": gr.State(False),
+        "points": gr.State([]),
+        "opened": gr.State(None),
+        # What the page's script makes a file of: nothing is written on the server.
+        "download": gr.Textbox(visible="hidden", label="Download"),
     }
-    _html(_HEADER, js_on_load=_PANEL_CHOSEN, elem_id="header")
+    html(_HEADER, js_on_load=_PANEL_CHOSEN, elem_id="header")
     with gr.Row(elem_id="page", equal_height=False):
         with gr.Column(elem_id="conversations-panel", elem_classes="zone", min_width=200):
             parts |= _conversations()
         with gr.Column(elem_id="chat-panel", elem_classes="zone", min_width=240):
             parts |= _chat(service)
         with gr.Column(elem_id="memory-panel", elem_classes="zone", min_width=200):
-            parts |= _memory()
+            parts |= draw_memory()
+        with gr.Column(elem_id="timings-panel", elem_classes="zone", min_width=200):
+            parts |= draw_timings(service)
     return parts
 
 
 def _conversations() -> dict[str, Any]:
-    new = gr.Button("New conversation", size="md", elem_id="new")
-    listed = _html(js_on_load=_ROW_CLICKED, elem_classes="list")
-    return {"new": new, "conversations": listed}
+    return {
+        "new": gr.Button("New conversation", size="md", elem_id="new"),
+        "find_conversation": search_box("Search conversations"),
+        "list_notice": html(),
+        "conversations": html(js_on_load=ON_CLICK, elem_classes="list"),
+    }
 
 
 def _chat(service: ChatService) -> dict[str, Any]:
-    parts: dict[str, Any] = {"mode": _mode(service)}
+    parts: dict[str, Any] = {"mode": _mode(service)} | _options(service)
     with gr.Row(elem_id="panes"):
         parts |= _pane("left", "Text", visible=True)
         parts |= _pane("right", "KV", visible=False)
-    parts["strip"] = _html(elem_id="strip")
-    parts["notice"] = _html(elem_id="notice")
+    parts["strip"] = html(elem_id="strip")
+    parts["notice"] = html(elem_id="notice")
+    parts |= _last_exchange()
     with gr.Row(elem_id="ask"):
         parts["prompt"] = gr.Textbox(
             label="Message",
@@ -88,8 +106,43 @@ def _chat(service: ChatService) -> dict[str, Any]:
             min_width=120,
         )
         parts["send"] = gr.Button("Send", variant="primary", scale=0, min_width=84)
-        parts["stop"] = gr.Button("Stop", variant="stop", scale=0, min_width=84, visible=False)
+        parts["stop"] = gr.Button(
+            "Stop", variant="stop", scale=0, min_width=84, visible=False, elem_id="stop"
+        )
     return parts
+
+
+def _options(service: ChatService) -> dict[str, Any]:
+    with gr.Accordion("Memory and facts to recall", open=False, elem_id="options"):
+        memory = gr.Checkbox(
+            True,
+            label="Memory in this conversation",
+            info="Off: nothing known is used here, and nothing said here is remembered.",
+        )
+        k = gr.Slider(
+            0,
+            max(200, service.recall_k),
+            service.recall_k,
+            step=1,
+            label="Facts to recall (k)",
+            info="How many facts a reply may use. Fewer are quicker to read as text.",
+            buttons=[],
+        )
+    return {"memory": memory, "k": k}
+
+
+def _last_exchange() -> dict[str, Any]:
+    """What can be done with the last message and its reply; while editing, how to leave it."""
+    with gr.Row(elem_id="acts", visible=False) as acts:
+        parts: dict[str, Any] = {
+            "retry": gr.Button("Regenerate", size="sm", scale=0, min_width=96),
+            "edit": gr.Button("Edit message", size="sm", scale=0, min_width=96),
+            "undo": gr.Button("Undo exchange", size="sm", scale=0, min_width=96),
+        }
+    with gr.Row(elem_id="edit-bar", visible=False) as edit_bar:
+        html('<p class="quiet" role="status">Sending replaces your last message.</p>')
+        parts["keep"] = gr.Button("Cancel", size="sm", scale=0, min_width=80)
+    return {**parts, "acts": acts, "edit_bar": edit_bar}
 
 
 def _mode(service: ChatService) -> gr.Radio:
@@ -111,7 +164,7 @@ def _pane(name: str, label: str, *, visible: bool) -> dict[str, Any]:
     with gr.Column(
         elem_id=f"{name}-pane", elem_classes="pane", visible=visible, min_width=260
     ) as c:
-        _html(f'<h2 class="pane-name {name}">{label}</h2>')
+        html(f'<h2 class="pane-name {name}">{label}</h2>')
         chatbot = gr.Chatbot(
             label=label,
             show_label=False,
@@ -121,29 +174,9 @@ def _pane(name: str, label: str, *, visible: bool) -> dict[str, Any]:
             examples=[{"text": text} for text in _EXAMPLES] if name == "left" else None,
             buttons=["copy"],
             allow_tags=False,
+            latex_delimiters=LATEX,
             feedback_options=None,
             elem_classes="transcript",
         )
-        account = _html(elem_classes="account")
+        account = html(elem_classes="account")
     return {name: chatbot, f"{name}_pane": c, f"{name}_account": account}
-
-
-def _memory() -> dict[str, Any]:
-    _html("<h2>What I know about you</h2>")
-    with gr.Row(elem_id="add"):
-        text = gr.Textbox(
-            label="New fact",
-            show_label=False,
-            placeholder="Add a fact",
-            container=False,
-            max_lines=4,
-            min_width=120,
-        )
-        add = gr.Button("Add", scale=0, min_width=64)
-    said = _html()
-    listed = _html(js_on_load=_ROW_CLICKED, elem_classes="list")
-    return {"new_fact": text, "add": add, "facts_notice": said, "facts": listed}
-
-
-def _html(value: str = "", **settings: Any) -> gr.HTML:
-    return gr.HTML(value, apply_default_css=False, **settings)

@@ -48,6 +48,12 @@ class Pane:
         return {self.name: shown, f"{self.name}_account": self.account}
 
 
+def without_last(shown: Shown) -> Shown:
+    """What a pane shows without the last question and what follows it."""
+    asked = [n for n, message in enumerate(shown) if message["role"] == "user"]
+    return shown[: asked[-1]] if asked else shown
+
+
 def transcript(messages: list[Message]) -> Shown:
     """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown."""
     render = {"user": verbatim, "assistant": as_markdown}

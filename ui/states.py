@@ -4,7 +4,7 @@ from typing import Protocol
 
 import gradio as gr
 
-from ui.pane import Changes
+from ui.pane import Changes, Shown
 from ui.text import as_html
 
 SIDE_BY_SIDE = "both"
@@ -19,6 +19,7 @@ class Capable(Protocol):
 def busy() -> Changes:
     """Stop in place of Send; the mode stays as it is until the turn ends."""
     return {
+        **offered([]),
         "send": gr.update(visible=False),
         "stop": gr.update(visible=True),
         "mode": gr.update(interactive=False),
@@ -34,6 +35,11 @@ def idle(service: Capable) -> Changes:
     }
 
 
+def offered(shown: Shown) -> Changes:
+    """What can be done with the last exchange, where there is one."""
+    return {"acts": gr.update(visible=bool(shown))}
+
+
 def no_account() -> Changes:
     """Nothing was answered, so there is nothing to account for."""
     return {"left_account": "", "right_account": "", "strip": ""}
@@ -42,3 +48,8 @@ def no_account() -> Changes:
 def notice(message: str) -> str:
     """An error in words, read out by screen readers at once."""
     return f'<p class="notice" role="alert">{as_html(message)}</p>'
+
+
+def said(message: str) -> str:
+    """Something that went well, in words."""
+    return f'<p class="quiet said" role="status">{as_html(message)}</p>'

@@ -1,7 +1,7 @@
 """User and model text made safe for Markdown and HTML: what was typed is what is seen."""
 
 import re
-from datetime import date
+from datetime import date, datetime
 from html import escape
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
@@ -29,6 +29,21 @@ def as_html(text: str) -> str:
 def day(when: date | None) -> str:
     """A date as `3 May 2026`, or nothing."""
     return f"{when.day} {when:%b %Y}" if when else ""
+
+
+def moment(when: datetime | None) -> str:
+    """An instant in the server's time zone as `3 May 2026, 14:05`, or nothing."""
+    return f"{day(when.astimezone())}, {when.astimezone():%H:%M}" if when else ""
+
+
+def size(number: int) -> str:
+    """A number of bytes: `512 B`, `1.5 KiB`, `96 MiB`."""
+    value, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while value >= 1024 and len(units) > 1:
+        value, units = value / 1024, units[1:]
+    return (
+        f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"
+    )
 
 
 def milliseconds(value: float) -> str:

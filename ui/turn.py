@@ -6,19 +6,24 @@ itself lives in SQL: what the page shows is never sent back to the model.
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import gradio as gr
 
 from agent.events import FirstToken, Reply, ReplyEvent
 from app.service import ChatService
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui import account
-from ui.pane import Changes, Pane, Shown
+from ui.pane import Changes, Pane, Shown, without_last
 from ui.running import Progress, Running
-from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice
+from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.stream import batches
+from ui.timings import Point, with_replies
 
 Event = tuple[Mode, ReplyEvent]
+
+NOTHING_YET = "Nothing was said in this conversation yet."
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,9 @@ class Page:
     """What the page knows when a turn begins.
 
     `asked` counts the side-by-side turns, which alternates their order. `left` and
-    `right` are what the panes show, kept only to be shown again.
+    `right` are what the panes show, kept only to be shown again. `k` is how many facts to
+    recall, `editing` says that the message takes the place of the last one, `points` are
+    the times so far.
     """
 
     mode: str
@@ -34,6 +41,13 @@ class Page:
     asked: int
     left: Shown
     right: Shown
+    k: int | None = None
+    editing: bool = False
+    points: tuple[Point, ...] = ()
+
+    def without_last(self) -> "Page":
+        """The page without the last exchange."""
+        return replace(self, left=without_last(self.left), right=without_last(self.right))
 
 
 class Turns:
@@ -58,33 +72,70 @@ class Turns:
                 yield changes
 
     async def retry(self, tab: str, *page: object) -> AsyncGenerator[Changes, None]:
-        """Ask the last question of the conversation again, as a new turn."""
+        """Reply to the last message again: the new reply takes the place of the old one."""
         now = Page(*page)  # type: ignore[arg-type]
-        messages = (
-            await self._service.messages(self._user, now.conversation_id)
-            if now.conversation_id
-            else []
-        )
-        questions = [message.content for message in messages if message.role == "user"]
-        if not questions:
-            yield {"notice": notice("There is nothing to ask again yet.")}
+        try:
+            message = await self._last_message(now)
+        except UserError as error:
+            yield {"notice": notice(str(error))}
             return
-        async with aclosing(self._turn(tab, questions[-1], now)) as parts:
+        async with aclosing(self._turn(tab, message, now, again=True)) as parts:
             async for changes in parts:
                 yield changes
+
+    async def undo(self, tab: str, *page: object) -> Changes:
+        """Remove the last exchange, with what only it taught."""
+        now = Page(*page)  # type: ignore[arg-type]
+        await self.running.stop(tab)
+        try:
+            if now.conversation_id is None:
+                raise UserError(NOTHING_YET)
+            await self._service.undo_exchange(self._user, now.conversation_id)
+        except UserError as error:
+            return {"notice": notice(str(error))}
+        now = now.without_last()
+        told = said("Removed, with what only it taught.")
+        return {
+            "left": now.left,
+            "right": now.right,
+            "notice": told,
+            "editing": False,
+            **_edit_bar(False),
+            **offered(now.left),
+            **no_account(),
+        }
+
+    async def edit(self, *page: object) -> Changes:
+        """Put the last message back into the box; sending it replaces the exchange."""
+        try:
+            message = await self._last_message(Page(*page))  # type: ignore[arg-type]
+        except UserError as error:
+            return {"notice": notice(str(error))}
+        return {"prompt": message, "editing": True, "notice": "", **_edit_bar(True)}
+
+    async def keep(self) -> Changes:
+        """Leave the last message as it is after all."""
+        return {"prompt": "", "editing": False, **_edit_bar(False)}
+
+    async def _last_message(self, page: Page) -> str:
+        if page.conversation_id is None:
+            raise UserError(NOTHING_YET)
+        return await self._service.last_message(self._user, page.conversation_id)
 
     async def stop(self, tab: str) -> Changes:
         """End the turn of this tab; the turn itself shows that it was stopped."""
         await self.running.stop(tab)
         return {"notice": ""}
 
-    async def _turn(self, tab: str, message: str, page: Page) -> AsyncGenerator[Changes, None]:
+    async def _turn(
+        self, tab: str, message: str, page: Page, *, again: bool = False
+    ) -> AsyncGenerator[Changes, None]:
         # The browser may skip all but the last of several changes that arrive together, so
         # each says all that the turn changed. It also repeats the last one when the event is
         # finished, perhaps after its tab went elsewhere: then that one must not say it.
         whole: Changes = {}
         async with self.running.turn(tab) as progress:
-            async with aclosing(self._guarded(message, page, progress)) as parts:
+            async with aclosing(self._guarded(message, page, progress, again)) as parts:
                 async for changes in parts:
                     whole |= changes
                     if not progress.left:
@@ -93,7 +144,7 @@ class Turns:
                 yield idle(self._service)
 
     async def _guarded(
-        self, message: str, page: Page, progress: Progress
+        self, message: str, page: Page, progress: Progress, again: bool
     ) -> AsyncGenerator[Changes, None]:
         try:
             conversation_id = page.conversation_id
@@ -101,14 +152,20 @@ class Turns:
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
-            async with aclosing(self._ask(message, conversation_id, page, progress)) as parts:
+            if page.editing and conversation_id is not None and message.strip():
+                await self._service.undo_exchange(self._user, conversation_id)
+                page = page.without_last()
+                yield {"editing": False, **_edit_bar(False)}
+            panes, events = self._start(message, conversation_id, page, again)
+            async with aclosing(self._ask(panes, events, page, progress)) as parts:
                 async for changes in parts:
                     yield changes
         except Exception as error:
             yield {
                 **idle(self._service),
                 **no_account(),
-                "prompt": message,
+                **offered(page.left),
+                "prompt": "" if again else message,
                 "left": page.left,
                 "right": page.right,
                 "notice": notice(str(error)) if isinstance(error, UserError) else "",
@@ -117,9 +174,12 @@ class Turns:
                 raise
 
     async def _ask(
-        self, message: str, conversation_id: str | None, page: Page, progress: Progress
+        self,
+        panes: dict[Mode, Pane],
+        events: AsyncGenerator[Event, None],
+        page: Page,
+        progress: Progress,
     ) -> AsyncGenerator[Changes, None]:
-        panes, events = self._start(message, conversation_id, page)
         yield {**busy(), "notice": "", "strip": "", **_changes(panes, set(panes))}
         async with aclosing(batches(events, urgent=_is_first, stop=progress.stop)) as groups:
             async for group in groups:
@@ -133,33 +193,42 @@ class Turns:
         for pane in panes.values():
             pane.end()
         verdict = _verdict(panes)
+        replies = [pane.reply for pane in panes.values() if pane.reply]
         yield {
             **idle(self._service),
+            **offered([{}]),
             **_changes(panes, set(panes)),
             **verdict,
             "asked": page.asked + bool(verdict),
+            "points": with_replies(page.points, replies),
         }
 
     def _start(
-        self, message: str, conversation_id: str | None, page: Page
+        self, message: str, conversation_id: str | None, page: Page, again: bool
     ) -> tuple[dict[Mode, Pane], AsyncGenerator[Event, None]]:
+        asked = {
+            "user": self._user,
+            "message": message,
+            "conversation_id": conversation_id,
+            "k": page.k,
+            "again": again,
+        }
+        if again:
+            page = page.without_last()
         if page.mode != SIDE_BY_SIDE:
             mode = Mode(page.mode)
-            replies = self._service.reply(
-                user=self._user, message=message, mode=mode, conversation_id=conversation_id
-            )
+            replies = self._service.reply(mode=mode, **asked)  # type: ignore[arg-type]
             return {mode: Pane("left", page.left, message)}, _labelled(mode, replies)
         first, second = (Mode.TEXT, Mode.KV) if page.asked % 2 == 0 else (Mode.KV, Mode.TEXT)
         places = {Mode.TEXT: ("left", page.left), Mode.KV: ("right", page.right)}
         panes = {mode: Pane(*places[mode], message) for mode in (first, second)}
         panes[second].account = account.queued(first)
-        both = self._service.compare(
-            user=self._user,
-            message=message,
-            conversation_id=conversation_id,
-            order=(first, second),
-        )
+        both = self._service.compare(order=(first, second), **asked)  # type: ignore[arg-type]
         return panes, both
+
+
+def _edit_bar(shown: bool) -> Changes:
+    return {"edit_bar": gr.update(visible=shown)}
 
 
 def _verdict(panes: dict[Mode, Pane]) -> Changes:

@@ -1,7 +1,6 @@
 """Which event runs which handler, and which parts of the page it may change."""
 
-import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -11,72 +10,68 @@ from gradio.events import api
 from app.service import ChatService
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
+from ui.clicked import clicked
 from ui.conversations import Conversations, switched
+from ui.events import QUICK, SLOW, Parts, of, updates
 from ui.facts import Facts
-from ui.pane import Changes, Shown
+from ui.measure import Measuring
+from ui.pane import Shown
 from ui.running import Running
 from ui.states import SIDE_BY_SIDE
+from ui.timings import drawn
 from ui.turn import Turns
+from ui.upkeep import Upkeep
+from ui.wiring_memory import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 
-Parts = dict[str, Any]
-
-TURN_INPUTS = ("mode", "conversation_id", "asked", "left", "right")
+TURN_INPUTS = ("mode", "conversation_id", "asked", "left", "right", "k", "editing", "points")
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
-    *("send", "stop", "mode", "conversation_id", "asked"),
+    *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),
 )
-PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations")
-FACTS_OUTPUTS = ("facts", "facts_notice", "new_fact")
-
-# Quick handlers: out of the queue, so that no reply in progress holds them up.
-QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-# Generating handlers: vLLM batches, so Gradio must not make them wait for one another.
-SLOW: dict[str, Any] = {
-    "show_progress": "hidden",
-    "api_visibility": "private",
-    "concurrency_limit": None,
-}
+PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "download")
+LISTED = ("conversation_id", "find_conversation")
 
 
 def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks, running: Running) -> None:
     """Connect the page drawn by `layout.draw` to `service`."""
     turns, facts = Turns(service, user, running), Facts(service, user)
     conversations = Conversations(service, user, running)
+    upkeep = Upkeep(service, user, conversations.leave)
     _wire_after_turns(parts, _wire_turns(parts, turns), conversations, facts)
-    _wire_leaving(parts, turns, conversations)
+    _wire_last_exchange(parts, turns, conversations, facts)
+    _wire_leaving(parts, turns, conversations, facts)
     _wire_mode(parts)
-    _wire_facts(parts, facts)
+    wire_memory(parts, facts, upkeep, conversations, demo)
+    wire_timings(parts, Measuring(service, user))
     demo.load(
-        _updates(parts, conversations.listed), _of(parts, ("conversation_id",)),
-        _of(parts, ("conversations",)), **QUICK,
+        updates(parts, conversations.listed), of(parts, LISTED), of(parts, ("conversations",)),
+        **QUICK,
     )  # fmt: skip
-    demo.load(_updates(parts, facts.listed), None, _of(parts, FACTS_OUTPUTS), **QUICK)
 
 
 def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     send = {
-        "fn": _updates(parts, turns.send, tab=True),
-        "inputs": _of(parts, ("taken", *TURN_INPUTS)),
-        "outputs": _of(parts, TURN_OUTPUTS),
+        "fn": updates(parts, turns.send, tab=True),
+        "inputs": of(parts, ("taken", *TURN_INPUTS)),
+        "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
     }
     retry = {
-        "fn": _updates(parts, turns.retry, tab=True),
-        "inputs": _of(parts, TURN_INPUTS),
-        "outputs": _of(parts, TURN_OUTPUTS),
+        "fn": updates(parts, turns.retry, tab=True),
+        "inputs": of(parts, TURN_INPUTS),
+        "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "retry",
     }
     parts["left"].example_select(_example, None, parts["prompt"], **QUICK)
     return [
         gr.on(
             [parts["prompt"].submit, parts["send"].click],
-            _updates(parts, turns.take, tab=True),
+            updates(parts, turns.take, tab=True),
             parts["prompt"],
-            _of(parts, ("taken", "prompt")),
+            of(parts, ("taken", "prompt")),
             **QUICK,
         ).success(**send, **SLOW),
-        parts["left"].retry(**retry, **SLOW),
-        parts["right"].retry(**retry, **SLOW),
+        parts["retry"].click(**retry, **SLOW),
     ]
 
 
@@ -85,28 +80,66 @@ def _wire_after_turns(
 ) -> None:
     for turn in turns:
         turn.then(
-            _updates(parts, conversations.listed), _of(parts, ("conversation_id",)),
-            _of(parts, ("conversations",)), **QUICK,
+            updates(parts, conversations.listed), of(parts, LISTED),
+            of(parts, ("conversations",)), **QUICK,
         ).then(
-            _updates(parts, facts.remembered), None, _of(parts, FACTS_OUTPUTS),
-            concurrency_id="remembered", **SLOW,
+            lambda points: drawn(points)["timings"], parts["points"], parts["timings"], **QUICK
+        ).then(
+            updates(parts, facts.remembered), of(parts, ("find_fact", "opened")),
+            of(parts, FACTS_OUTPUTS), concurrency_id="remembered", **SLOW,
         )  # fmt: skip
 
 
-def _wire_leaving(parts: Parts, turns: Turns, conversations: Conversations) -> None:
+def _wire_last_exchange(
+    parts: Parts, turns: Turns, conversations: Conversations, facts: Facts
+) -> None:
+    inputs, outputs = of(parts, TURN_INPUTS), of(parts, TURN_OUTPUTS)
+    parts["edit"].click(updates(parts, turns.edit), inputs, outputs, **QUICK)
+    parts["keep"].click(updates(parts, turns.keep), None, outputs, **QUICK)
+    undone = parts["undo"].click(
+        updates(parts, turns.undo, tab=True), inputs, outputs, concurrency_id="leave", **SLOW
+    )
+    _relist(undone, parts, conversations, facts)
+
+
+def _relist(event: Any, parts: Parts, conversations: Conversations, facts: Facts) -> None:
+    event.then(
+        updates(parts, conversations.listed), of(parts, LISTED),
+        of(parts, ("conversations",)), **QUICK,
+    ).then(
+        updates(parts, facts.listed), of(parts, ("find_fact", "opened")),
+        of(parts, FACTS_OUTPUTS), **QUICK,
+    )  # fmt: skip
+
+
+def _wire_leaving(parts: Parts, turns: Turns, conversations: Conversations, facts: Facts) -> None:
     # These are queued: their changes must come after the last ones of the turn they end.
     parts["stop"].click(
-        _updates(parts, turns.stop, tab=True), None, parts["notice"],
+        updates(parts, turns.stop, tab=True), None, parts["notice"],
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
-    outputs = _of(parts, PAGE_OUTPUTS)
+    outputs = of(parts, PAGE_OUTPUTS)
     parts["new"].click(
-        _updates(parts, conversations.new, tab=True), None, outputs,
+        updates(parts, conversations.new, tab=True), parts["find_conversation"], outputs,
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
-    parts["conversations"].click(_clicked, None, parts["clicked"], **QUICK).then(
-        _updates(parts, conversations.open, tab=True), _of(parts, ("clicked", "mode")), outputs,
+    acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
+        updates(parts, conversations.act, tab=True),
+        of(parts, ("clicked", "mode", *LISTED)), outputs,
         concurrency_id="leave", **SLOW,
+    )  # fmt: skip
+    acted.then(None, parts["download"], None, js=SAVE)
+    _relist(acted, parts, conversations, facts)
+    parts["find_conversation"].change(
+        updates(parts, conversations.listed), of(parts, LISTED),
+        of(parts, ("conversations",)), trigger_mode="always_last", **QUICK,
+    )  # fmt: skip
+    parts["memory"].input(
+        updates(parts, conversations.set_memory), of(parts, ("conversation_id", "memory")),
+        of(parts, ("conversation_id",)), **QUICK,
+    ).then(
+        updates(parts, conversations.listed), of(parts, LISTED),
+        of(parts, ("conversations",)), **QUICK,
     )  # fmt: skip
 
 
@@ -118,22 +151,7 @@ def _wire_mode(parts: Parts) -> None:
         return {parts[name]: value for name, value in changes.items()}
 
     outputs = ("left", "right", "right_pane", "left_account", "right_account", "strip")
-    parts["mode"].change(
-        switch, _of(parts, ("mode", "left", "right")), _of(parts, outputs), **QUICK
-    )
-
-
-def _wire_facts(parts: Parts, facts: Facts) -> None:
-    outputs = _of(parts, FACTS_OUTPUTS)
-    for trigger in (parts["new_fact"].submit, parts["add"].click):
-        trigger(
-            _updates(parts, facts.add), _of(parts, ("new_fact",)), outputs,
-            concurrency_id="facts", **SLOW,
-        )  # fmt: skip
-    parts["facts"].click(_clicked, None, parts["clicked"], **QUICK).then(
-        _updates(parts, facts.forget), _of(parts, ("clicked",)), outputs,
-        concurrency_id="facts", **SLOW,
-    )  # fmt: skip
+    parts["mode"].change(switch, of(parts, ("mode", "left", "right")), of(parts, outputs), **QUICK)
 
 
 def add_api(service: ChatService, user: str) -> None:
@@ -151,37 +169,6 @@ def add_api(service: ChatService, user: str) -> None:
                 yield text
 
     api(chat, api_name="chat", concurrency_limit=None, concurrency_id="chat")
-
-
-def _of(parts: Parts, names: tuple[str, ...]) -> list[Any]:
-    return [parts[name] for name in names]
-
-
-def _updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> Callable[..., Any]:
-    """`handler`, its named changes turned into component updates.
-
-    With `tab` its first argument says which browser tab it is for.
-    """
-
-    def translated(changes: Changes) -> Parts:
-        return {parts[name]: value for name, value in changes.items()}
-
-    def arguments(request: gr.Request, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (request.session_hash, *values) if tab else values
-
-    async def stream(request: gr.Request, *values: Any) -> Any:
-        async with aclosing(handler(*arguments(request, values))) as changing:
-            async for changes in changing:
-                yield translated(changes)
-
-    async def once(request: gr.Request, *values: Any) -> Any:
-        return translated(await handler(*arguments(request, values)))
-
-    return stream if inspect.isasyncgenfunction(handler) else once
-
-
-def _clicked(event: gr.EventData) -> str:
-    return str(event.id)
 
 
 def _example(event: gr.SelectData) -> str:

@@ -48,6 +48,27 @@ def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served[Part
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def shared_chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Parts]]:
+    """The served chat of a module; `own_page` empties it before each test."""
+    folder = tmp_path_factory.mktemp("chat")
+
+    def open_it() -> AbstractAsyncContextManager[Parts]:
+        return opened(url_of(folder), reply=answer, delay=0.01)
+
+    with served(open_it, lambda parts: parts.service) as page:
+        yield page
+
+
+@pytest.fixture
+def own_page(browser: Browser, shared_chat: Served[Parts]) -> Iterator[Page]:
+    """A page of the module's chat, of which nothing is known and in which nothing was said."""
+    shared_chat.wait(shared_chat.opened.service.forget_everything("ann"))
+    page = page_of(browser, shared_chat.url, WIDE)
+    yield page
+    page.context.close()
+
+
 def page_of(browser: Browser, url: str, size: dict[str, int]) -> Page:
     page = browser.new_context(viewport=size, locale="en-GB").new_page()  # type: ignore[arg-type]
     page.goto(url)

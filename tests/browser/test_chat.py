@@ -168,14 +168,6 @@ def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
     expect(facts(page)).to_contain_text("I like <b>plums</b> ${1+1} {{value}}.")
 
 
-def test_retry_asks_the_same_question_again(page: Page) -> None:
-    say(page, "My dog is called Biscuit")
-    expect(log(page)).to_contain_text("Nice to know.")
-    finished(page)
-    log(page).get_by_role("button", name="Retry").click()
-    expect(log(page).get_by_text("Nice to know.", exact=True)).to_have_count(2)
-
-
 def test_side_by_side_shows_both_and_compares(page: Page) -> None:
     say(page, "My dog is called Biscuit")
     expect(facts(page)).to_contain_text("My dog is called Biscuit.")

@@ -23,20 +23,29 @@ class FakeService(ChatService):
         self.kv_refusal = "" if kv_available else "its attention is not supported"
         self.answers = {Mode.TEXT: "Your dog is Biscuit.", Mode.KV: "Your dog is Biscuit."}
         self.delay = delay
+        self.recall_k = 50
         self.left_out = 0
         self.fails_with: Exception | None = None
         self.closed = 0
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
         self.kept: dict[str, list[Message]] = {}
+        self.options: list[dict[str, Any]] = []  # what else each reply was asked with
 
     async def reply(
-        self, *, user: str, message: str, mode: Mode, conversation_id: str | None = None, **_: Any
+        self,
+        *,
+        user: str,
+        message: str,
+        mode: Mode,
+        conversation_id: str | None = None,
+        **more: Any,
     ) -> AsyncGenerator[ReplyEvent, None]:
         if not message.strip():
             raise EmptyMessageError("The message is empty. Write something first.")
         self.asked.append((message, mode))
-        self.kept.setdefault(conversation_id or "new", []).append(Message("user", message))
+        self.options.append(more)
+        self._said(message, conversation_id, again=more.get("again", False))
         finished = False
         try:
             async for event in self._events(mode, conversation_id):
@@ -53,14 +62,32 @@ class FakeService(ChatService):
         message: str,
         conversation_id: str | None = None,
         order: tuple[Mode, ...] = (Mode.TEXT, Mode.KV),
-        **_: Any,
+        **more: Any,
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         self.asked.append((message, order))
-        self.kept.setdefault(conversation_id or "new", []).append(Message("user", message))
+        self.options.append(more)
+        self._said(message, conversation_id, again=more.get("again", False))
         for mode in order:
             async for event in self._events(mode, conversation_id):
                 yield mode, event
         self.kept[conversation_id or "new"].append(Message("assistant", self.answers[Mode.KV]))
+
+    def _said(self, message: str, conversation_id: str | None, *, again: bool) -> None:
+        kept = self.kept.setdefault(conversation_id or "new", [])
+        if again:
+            del kept[-2:]
+        kept.append(Message("user", message))
+
+    async def last_message(self, user: str, conversation_id: str) -> str:
+        said = [m.content for m in self.kept.get(conversation_id, []) if m.role == "user"]
+        if not said:
+            raise NotFoundError("Nothing was said in this conversation yet.")
+        return said[-1]
+
+    async def undo_exchange(self, user: str, conversation_id: str) -> str:
+        message = await self.last_message(user, conversation_id)
+        del self.kept[conversation_id][-2:]
+        return message
 
     async def _events(
         self, mode: Mode, conversation_id: str | None
@@ -93,11 +120,12 @@ class FakeService(ChatService):
         self.kept[name] = []
         return name
 
-    async def conversations(self, user: str) -> list[Conversation]:
+    async def conversations(self, user: str, search: str = "") -> list[Conversation]:
         when = datetime(2026, 5, 3, 10, tzinfo=UTC)
         return [
             Conversation(name, said[0].content if said else UNTITLED, when)
             for name, said in reversed(self.kept.items())
+            if any(search in message.content for message in said) or not search
         ]
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:

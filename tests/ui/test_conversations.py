@@ -1,7 +1,12 @@
-"""Conversations: the list, opening, leaving, changing the mode."""
+"""Conversations: the list, what can be done with one, opening, leaving, changing the mode."""
+
+import json
+from pathlib import Path
 
 from memory_engine.types import Message
+from tests.agent.parts import Parts, opened, url_of
 from tests.ui.fake_service import FakeService
+from ui.conversation_rows import as_document, file_name
 from ui.conversations import Conversations, switched
 from ui.running import Running
 from ui.states import SIDE_BY_SIDE
@@ -45,7 +50,7 @@ async def test_opening_side_by_side_fills_both_panes() -> None:
 
 async def test_a_new_conversation_is_an_empty_page_and_stores_nothing() -> None:
     service = told()
-    changes = await conversations_of(service).new("tab")
+    changes = await conversations_of(service).new("tab", "")
     assert (changes["left"], changes["conversation_id"]) == ([], None)
     assert list(service.kept) == ["c0", "c1", "c2"]
 
@@ -54,3 +59,78 @@ def test_one_pane_goes_on_with_what_the_kv_pane_showed() -> None:
     text, kv = [{"content": "text"}], [{"content": "kv"}]
     assert switched("kv", text, kv)["left"] == kv
     assert switched(SIDE_BY_SIDE, text, [])["right"] == text
+
+
+async def acted(
+    parts: Parts, act: str, conversation: str, text: str = "", open_id: str | None = None
+) -> dict[str, object]:
+    click = {"id": conversation, "act": act, "text": text}
+    return await Conversations(parts.service, "ann", Running()).act(
+        "tab", click, "kv", open_id or conversation, ""
+    )
+
+
+async def test_a_search_narrows_the_list_and_says_when_nothing_is_found() -> None:
+    conversations = conversations_of(told())
+    assert "two" not in (await conversations.listed(None, "one"))["conversations"]
+    assert "No conversation says that." in (await conversations.listed(None, "x"))["conversations"]
+
+
+async def test_a_conversation_is_renamed_in_its_row(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I ski.")).conversation_id or ""
+        changes = await acted(parts, "rename", talk, "<Winter>")
+        assert "&lt;Winter&gt;" in str(changes["conversations"])
+        assert "Renamed." in str(changes["list_notice"])
+        assert "needs a title" in str((await acted(parts, "rename", talk, " "))["list_notice"])
+
+
+async def test_a_deleted_conversation_leaves_an_empty_page_and_takes_its_facts(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I ski.")).conversation_id or ""
+        changes = await acted(parts, "delete", talk)
+        assert changes["left"] == []
+        assert changes["conversation_id"] is None
+        assert "1 fact with it" in str(changes["list_notice"])
+        assert await parts.known() == []
+
+
+async def test_deleting_another_conversation_leaves_the_open_one(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        first = (await parts.say("I ski.")).conversation_id or ""
+        second = (await parts.say("I swim.")).conversation_id or ""
+        changes = await acted(parts, "delete", first, open_id=second)
+        assert "left" not in changes
+        assert f'data-id="{second}" aria-current="true"' in str(changes["conversations"])
+
+
+async def test_a_conversation_is_exported_as_it_was_said(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path), reply=lambda _: "**Good.**") as parts:
+        talk = (await parts.say("I ski: <fast>")).conversation_id or ""
+        wanted = json.loads(str((await acted(parts, "export", talk))["download"]))
+    assert wanted["name"] == "i-ski-fast.md"
+    assert wanted["text"] == (
+        "# I ski: <fast>\n\n**You**\n\nI ski: <fast>\n\n**InferScale**\n\n**Good.**\n"
+    )
+
+
+def test_a_file_has_a_name_that_every_system_takes() -> None:
+    assert file_name("a/b: c?") == "a-b-c.md"
+    assert file_name("???") == "conversation.md"
+    assert as_document("Empty", []) == "# Empty\n"
+
+
+async def test_memory_is_switched_off_in_one_conversation_and_shown_when_it_is_opened(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        conversations = Conversations(parts.service, "ann", Running())
+        assert await conversations.set_memory(None, True) == {}
+        talk = (await conversations.set_memory(None, False))["conversation_id"]
+        await parts.say("I ski.", conversation_id=talk)
+        assert await parts.known() == []
+        changes = await conversations.open("tab", talk, "kv")
+        assert changes["memory"] is False
+        assert "memory off" in changes["conversations"]

@@ -217,7 +217,7 @@ async def test_a_turn_whose_tab_went_elsewhere_ends_without_a_word() -> None:
     leaving: asyncio.Task[Changes] | None = None
     async for step in turns.send("tab", "Who?", Mode.KV.value, "c", 0, [], []):
         steps.append(step)
-        leaving = leaving or asyncio.create_task(elsewhere.new("tab"))
+        leaving = leaving or asyncio.create_task(elsewhere.new("tab", ""))
     assert leaving is not None
     assert (await leaving)["left"] == []
     assert set(steps[-1]) == {"send", "stop", "mode"}
@@ -253,17 +253,81 @@ async def test_replies_that_differ_are_said_to_differ() -> None:
     assert texts(last["right"])[-1] == "Your dog is Biscuit."
 
 
-async def test_retry_asks_the_exact_last_question_again() -> None:
+async def test_retry_asks_the_exact_last_question_again_and_replaces_the_reply() -> None:
     service = FakeService()
     exact = "   lead\n      code <|im_end|> "
     service.kept["c"] = [Message("user", exact), Message("assistant", "What?")]
-    _ = [s async for s in turns_of(service).retry("tab", Mode.TEXT.value, "c", 0, [], [])]
+    shown = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "What?"}]
+    steps = [s async for s in turns_of(service).retry("tab", Mode.TEXT.value, "c", 0, shown, [])]
     assert service.asked == [(exact, Mode.TEXT)]
+    assert service.options[0]["again"] is True
+    assert texts(merged(steps)["left"])[1:] == ["Your dog is Biscuit."]
+    assert [m.content for m in service.kept["c"]] == [exact, "Your dog is Biscuit."]
+
+
+async def test_a_retry_that_fails_shows_the_reply_that_is_kept() -> None:
+    service = FakeService()
+    service.kept["c"] = [Message("user", "Who?"), Message("assistant", "What?")]
+    service.fails_with = EngineStoppedError("The engine is gone.")
+    shown = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "What?"}]
+    steps: Changes = {}
+    with pytest.raises(EngineStoppedError):
+        await _collect(turns_of(service).retry("tab", Mode.KV.value, "c", 0, shown, []), steps)
+    assert texts(steps["left"]) == ["Who?", "What?"]
+    assert steps["prompt"] == ""
+
+
+async def test_undo_removes_the_last_exchange_from_both_panes() -> None:
+    service = FakeService()
+    service.kept["c"] = [Message("user", "Who?"), Message("assistant", "What?")]
+    shown = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "What?"}]
+    page = (SIDE_BY_SIDE, "c", 0, shown, shown)
+    changes = await turns_of(service).undo("tab", *page)
+    assert (changes["left"], changes["right"]) == ([], [])
+    assert changes["acts"]["visible"] is False
+    assert service.kept["c"] == []
+    again = await turns_of(service).undo("tab", *page)
+    assert "Nothing was said" in again["notice"]
+
+
+async def test_an_edited_message_takes_the_place_of_the_last_exchange() -> None:
+    service = FakeService()
+    service.kept["c"] = [Message("user", "Who?"), Message("assistant", "What?")]
+    shown = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "What?"}]
+    turns = turns_of(service)
+    changes = await turns.edit("kv", "c", 0, shown, [])
+    assert (changes["prompt"], changes["editing"]) == ("Who?", True)
+    page = ("kv", "c", 0, shown, [], 50, True, ())
+    last = merged([s async for s in turns.send("tab", "Who am I?", *page)])
+    assert texts(last["left"]) == ["Who am I?", "Your dog is Biscuit."]
+    assert last["editing"] is False
+    assert [m.content for m in service.kept["c"]] == ["Who am I?", "Your dog is Biscuit."]
+
+
+async def test_a_blank_edit_removes_nothing() -> None:
+    service = FakeService()
+    service.kept["c"] = [Message("user", "Who?"), Message("assistant", "What?")]
+    last = merged(await changes_of(service, " ", "kv", "c", 0, [], [], 50, True, ()))
+    assert "empty" in last["notice"]
+    assert "editing" not in last
+    assert len(service.kept["c"]) == 2
+
+
+async def test_a_kept_message_leaves_the_box_empty() -> None:
+    changes = await turns_of(FakeService()).keep()
+    assert (changes["prompt"], changes["editing"]) == ("", False)
+
+
+async def test_k_goes_along_and_the_time_becomes_a_point() -> None:
+    service = FakeService()
+    last = merged(await changes_of(service, "Who?", "kv", "c", 0, [], [], 7, False, ()))
+    assert service.options[0]["k"] == 7
+    assert last["points"] == [(1, "kv", 41.0, 0)]
 
 
 async def test_retry_without_a_question_says_so() -> None:
     steps = [s async for s in turns_of(FakeService()).retry("tab", Mode.KV.value, None, 0, [], [])]
-    assert "nothing to ask again" in merged(steps)["notice"]
+    assert "Nothing was said" in merged(steps)["notice"]
 
 
 async def test_where_kv_is_refused_the_mode_stays_closed() -> None:

@@ -1,0 +1,49 @@
+"""How a handler of the page becomes a handler of Gradio."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Any
+
+import gradio as gr
+
+from ui.pane import Changes
+
+Parts = dict[str, Any]
+
+# Quick handlers: out of the queue, so that no reply in progress holds them up.
+QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+# Generating handlers: vLLM batches, so Gradio must not make them wait for one another.
+SLOW: dict[str, Any] = {
+    "show_progress": "hidden",
+    "api_visibility": "private",
+    "concurrency_limit": None,
+}
+
+
+def of(parts: Parts, names: Iterable[str]) -> list[Any]:
+    """The named parts, in that order."""
+    return [parts[name] for name in names]
+
+
+def updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> Callable[..., Any]:
+    """`handler`, its named changes turned into component updates.
+
+    With `tab` its first argument says which browser tab it is for.
+    """
+
+    def translated(changes: Changes) -> Parts:
+        return {parts[name]: value for name, value in changes.items()}
+
+    def arguments(request: gr.Request, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (request.session_hash, *values) if tab else values
+
+    async def stream(request: gr.Request, *values: Any) -> Any:
+        async with aclosing(handler(*arguments(request, values))) as changing:
+            async for changes in changing:
+                yield translated(changes)
+
+    async def once(request: gr.Request, *values: Any) -> Any:
+        return translated(await handler(*arguments(request, values)))
+
+    return stream if inspect.isasyncgenfunction(handler) else once
