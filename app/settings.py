@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from limits import parse_many
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -33,6 +34,13 @@ def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+def _rates(text: str) -> str:
+    if text:
+        parse_many(text)
+    return text
+
+
+Rates = Annotated[str, AfterValidator(_rates)]
 Folder = Annotated[Path, AfterValidator(_absolute)]
 Window = Annotated[str, StringConstraints(pattern=r"^(none|(facts|turns):[1-9][0-9]*)$")]
 
@@ -165,7 +173,7 @@ class Settings(BaseSettings):
         "The proxy's addresses; the header is believed from no other.",
         "IP addresses or networks, separated by commas",
     )
-    rate_limit: str = _knob(
+    rate_limit: Rates = _knob(
         "",
         "How many API requests a user may send. Empty is no limit.",
         "such as 60/minute, or 5/second; 1000/day",

@@ -12,20 +12,14 @@ from app.api.running import Replies
 from app.auth import Caller, SignIn
 from app.service import ChatService
 from app.settings import Settings
-from memory_engine.errors import BusyError, SettingsError
+from memory_engine.errors import BusyError
 
 
 class Rates:
     """How many requests a user may send; `limit` as in the settings, empty for no limit."""
 
     def __init__(self, limit: str) -> None:
-        try:
-            self._limits = parse_many(limit) if limit else []
-        except ValueError:
-            raise SettingsError(
-                f"INFERSCALE_RATE_LIMIT={limit} cannot work: allowed is a number and a time, "
-                "such as 60/minute."
-            ) from None
+        self._limits = parse_many(limit) if limit else []
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def hit(self, name: str) -> None:

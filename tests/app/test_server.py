@@ -144,7 +144,7 @@ async def test_sigterm_lets_a_stream_finish_and_remembers_what_was_said(
     transport = httpx2.AsyncHTTPTransport(verify=False)
     async with httpx2.AsyncClient(transport=transport, base_url=url, timeout=30) as client:
         async with client.stream("POST", "/v1/chat/completions", json=body) as reply:
-            lines = []
+            lines: list[str] = []
             async for line in reply.aiter_lines():
                 if not lines:
                     os.kill(os.getpid(), signal.SIGTERM)
