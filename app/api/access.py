@@ -1,6 +1,6 @@
 """What every endpoint asks first: who is it, and is there room for one more request."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Header, Request
 from limits import parse_many
@@ -10,9 +10,11 @@ from pydantic import BaseModel, Field
 
 from app.api.running import Replies
 from app.auth import Caller, SignIn
-from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import BusyError
+
+if TYPE_CHECKING:
+    from app.service import ChatService
 
 
 class Rates:
@@ -32,7 +34,7 @@ class Rates:
 class Desk:
     """What the endpoints work with; one for the whole API."""
 
-    def __init__(self, service: ChatService, settings: Settings, sign_in: SignIn) -> None:
+    def __init__(self, service: "ChatService", settings: Settings, sign_in: SignIn) -> None:
         self.service = service
         self.settings = settings
         self.sign_in = sign_in
