@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.owner import owner_name
-from app.auth_keys import BELOW, ApiKeys, key_owner
+from app.auth_keys import BELOW, PREFIX, ApiKeys, key_owner
 from app.settings import Settings
 from memory_engine.errors import SettingsError, SignInError
 
@@ -108,14 +108,15 @@ def networks(text: str) -> list[Network]:
 
 
 def _key(header: str) -> str | None:
-    """The key in an Authorization header: of a program, or typed into a browser as password."""
+    """The key in an Authorization header: of a program, or typed into a browser as password.
+
+    None for anything else, such as what a proxy signs its users in with.
+    """
     scheme, _, value = header.partition(" ")
-    if scheme.lower() == "bearer":
-        return value.strip()
-    if scheme.lower() != "basic":
-        return None
-    try:
-        decoded = base64.b64decode(value.strip(), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    return decoded.partition(":")[2]
+    value = value.strip()
+    if scheme.lower() == "basic":
+        try:
+            value = base64.b64decode(value, validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+    return value if value.startswith(PREFIX) else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from limits import parse_many
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -45,6 +46,13 @@ def _known_zone(name: str) -> str:
     return name
 
 
+def _rates(text: str) -> str:
+    if text:
+        parse_many(text)
+    return text
+
+
+Rates = Annotated[str, AfterValidator(_rates)]
 Folder = Annotated[Path, AfterValidator(_absolute)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
 Window = Annotated[str, StringConstraints(pattern=r"^(none|(facts|turns):[1-9][0-9]*)$")]
@@ -183,7 +191,7 @@ class Settings(BaseSettings):
         "The proxy's addresses; the header is believed from no other.",
         "IP addresses or networks, separated by commas",
     )
-    rate_limit: str = _knob(
+    rate_limit: Rates = _knob(
         "",
         "How many API requests a user may send. Empty is no limit.",
         "such as 60/minute, or 5/second; 1000/day",

@@ -1,6 +1,6 @@
 """What every endpoint asks first: who is it, and is there room for one more request."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Header, Request
 from limits import parse_many
@@ -10,22 +10,18 @@ from pydantic import BaseModel, Field
 
 from app.api.running import Replies
 from app.auth import Caller, SignIn
-from app.service import ChatService
 from app.settings import Settings
-from memory_engine.errors import BusyError, SettingsError
+from memory_engine.errors import BusyError
+
+if TYPE_CHECKING:
+    from app.service import ChatService
 
 
 class Rates:
     """How many requests a user may send; `limit` as in the settings, empty for no limit."""
 
     def __init__(self, limit: str) -> None:
-        try:
-            self._limits = parse_many(limit) if limit else []
-        except ValueError:
-            raise SettingsError(
-                f"INFERSCALE_RATE_LIMIT={limit} cannot work: allowed is a number and a time, "
-                "such as 60/minute."
-            ) from None
+        self._limits = parse_many(limit) if limit else []
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def hit(self, name: str) -> None:
@@ -38,7 +34,7 @@ class Rates:
 class Desk:
     """What the endpoints work with; one for the whole API."""
 
-    def __init__(self, service: ChatService, settings: Settings, sign_in: SignIn) -> None:
+    def __init__(self, service: "ChatService", settings: Settings, sign_in: SignIn) -> None:
         self.service = service
         self.settings = settings
         self.sign_in = sign_in

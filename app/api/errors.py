@@ -106,7 +106,7 @@ def add_handlers(app: FastAPI) -> None:
 def _explained(error: RequestValidationError) -> BadRequestError:
     # The first fault in words; its input is not repeated, for it may be what somebody said.
     fault = error.errors()[0]
-    place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path")]
+    place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]
     if fault["type"] == "json_invalid":
         return BadRequestError("The body is not JSON.")
     param = ".".join(place)

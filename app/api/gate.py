@@ -1,6 +1,8 @@
 """The one door: which requests go to the API and which to the page, and what is turned away."""
 
+import logging
 import re
+from time import perf_counter
 from uuid import uuid4
 
 from fastapi.responses import PlainTextResponse
@@ -14,6 +16,7 @@ from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 
 OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
+log = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
@@ -29,8 +32,11 @@ class Gate:
         self._most_bytes = settings.max_request_kib << 10
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._page(scope, receive, send)
+        elif scope["type"] != "http":
+            # Neither has web sockets, so nobody has to be signed in for one.
+            await send({"type": "websocket.close", "code": 1000})
         elif scope["path"] in OWN_PATHS or scope["path"].startswith("/v1/"):
             await self._to_api(scope, receive, send)
         else:
@@ -41,9 +47,12 @@ class Gate:
         given = headers.get("x-request-id", "")
         request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
 
+        began = perf_counter()
+
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                _note(request_id, scope, message["status"], perf_counter() - began)
             await send(message)
 
         try:
@@ -93,3 +102,17 @@ class Gate:
             return message
 
         return counted
+
+
+def _note(request_id: str, scope: Scope, status: int, seconds: float) -> None:
+    # Neither query nor body: those may hold what somebody said.
+    fields = {
+        "request_id": request_id,
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+    }
+    log.info(
+        "%(method)s %(path)s: %(status)d after %(ms)s ms, %(request_id)s", fields, extra=fields
+    )

@@ -64,7 +64,17 @@ async def test_a_key_is_nowhere_in_the_database_and_ends_when_revoked(tmp_path: 
 
 @pytest.mark.parametrize(
     "header",
-    ["", "Bearer", "Bearer ", "Bearer wrong", "Basic !", "Basic YQ==", "Digest x", "x" * 9999],
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        "Bearer isk-wrong",
+        "Basic !",
+        "Basic YQ==",
+        "Digest x",
+        "x" * 9999,
+    ],
 )
 async def test_what_is_no_key_is_refused(tmp_path: Path, header: str) -> None:
     async with opened(url_of(tmp_path)) as parts:
@@ -80,6 +90,19 @@ async def test_a_key_may_be_a_browsers_password(tmp_path: Path) -> None:
         sign_in = SignIn(Settings(auth="keys"), keys)
         caller = await sign_in.caller({"authorization": f"Basic {typed}"}, None)
     assert caller.name == "ann"
+
+
+@pytest.mark.parametrize("own", ["Basic YW5uOnNlY3JldA==", "Bearer eyJhbGciOi", "Negotiate YII="])
+async def test_what_a_proxy_signs_in_with_is_not_taken_for_a_key(tmp_path: Path, own: str) -> None:
+    settings = Settings(auth="proxy", auth_peers="10.0.0.5")
+    async with opened(url_of(tmp_path)) as parts:
+        sign_in = SignIn(settings, ApiKeys(parts.database))
+        headers = {"authorization": own, "x-forwarded-user": "ann"}
+        assert (await sign_in.caller(headers, "10.0.0.5")).name == "ann"
+        with pytest.raises(SignInError):
+            await sign_in.caller(headers, "10.0.0.6")
+        with pytest.raises(SignInError, match="not known"):
+            await sign_in.caller(headers | {"authorization": "Bearer isk-x"}, "10.0.0.5")
 
 
 def owners(name: str | None, users: list[str | None]) -> list[Any]:

@@ -1,19 +1,23 @@
 """Serving: the port first, the URL when it answers, a clean end at Ctrl-C."""
 
+import asyncio
 import logging
+import os
 import signal
 import socket
 import subprocess
 import sys
 import textwrap
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from app.server import _without_query, bind, create_app, serve
+from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
 from tests.agent.parts import opened, url_of
@@ -117,6 +121,41 @@ async def test_the_page_and_the_api_are_one_application(tmp_path: Path) -> None:
             models = (await client.get("/v1/models")).json()["data"]
         await desk.replies.drain(0)
     assert [model["id"] for model in models] == ["inferscale-kv", "inferscale-text"]
+
+
+async def test_sigterm_lets_a_stream_finish_and_remembers_what_was_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def service(*_: object, **__: object) -> AsyncIterator[ChatService]:
+        words = " ".join(["word"] * 30)
+        async with opened(url_of(tmp_path), reply=lambda _: words, delay=0.02) as parts:
+            yield parts.service
+
+    monkeypatch.setattr("app.server.running_service", service)
+    urls: asyncio.Queue[str] = asyncio.Queue()
+    settings = Settings(port=0)
+    serving = asyncio.create_task(
+        serve(settings, announce=urls.put_nowait, progress=lambda text: None)
+    )
+    url = await urls.get()
+    message = {"role": "user", "content": "I ski."}
+    body = {"model": "inferscale-kv", "messages": [message], "user": "ann", "stream": True}
+    transport = httpx2.AsyncHTTPTransport(verify=False)
+    async with httpx2.AsyncClient(transport=transport, base_url=url, timeout=30) as client:
+        async with client.stream("POST", "/v1/chat/completions", json=body) as reply:
+            lines: list[str] = []
+            async for line in reply.aiter_lines():
+                if not lines:
+                    os.kill(os.getpid(), signal.SIGTERM)
+                lines.append(line)
+        with pytest.raises(httpx2.ConnectError):
+            await client.get("/healthz")
+    await serving
+    assert [line for line in lines if line][-1] == "data: [DONE]"
+    assert "".join(lines).count("word") == 30
+    async with opened(url_of(tmp_path)) as parts:
+        assert await parts.known() == ["I ski."]
 
 
 def test_the_access_log_has_no_query() -> None:

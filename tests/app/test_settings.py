@@ -72,6 +72,12 @@ def test_a_misspelt_variable_is_reported_with_the_nearest_name() -> None:
     assert lines == ["INFERSCALE_MODLE is not a setting: is INFERSCALE_MODEL meant?"]
 
 
+def test_a_rate_limit_is_checked_before_anything_is_loaded() -> None:
+    assert load_settings(rate_limit="5/second; 1000/day").rate_limit
+    with pytest.raises(SettingsError, match="INFERSCALE_RATE_LIMIT=many cannot work"):
+        load_settings(rate_limit="many")
+
+
 def test_settings_cannot_be_changed() -> None:
     settings = load_settings()
     with pytest.raises(ValidationError, match="frozen"):

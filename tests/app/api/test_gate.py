@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
+
 from tests.app.api.serving import api
 
 CHAT = "/v1/chat/completions"
@@ -44,3 +46,20 @@ async def test_a_request_id_comes_back_and_a_strange_one_does_not(tmp_path: Path
         strange = await client.get("/healthz", headers={"X-Request-Id": "a b"})
     assert given.headers["x-request-id"] == "abc-1"
     assert len(strange.headers["x-request-id"]) == 32
+
+
+async def test_requests_are_logged_with_their_id_and_nothing_that_was_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    message = {"role": "user", "content": "I live in Zanzibar."}
+    body = {"model": "inferscale-kv", "messages": [message], "user": "anneliese"}
+    async with api(tmp_path) as at, at.http() as client:
+        await client.post(CHAT, json=body, headers={"X-Request-Id": "r1"})
+        await at.parts.service.settle()
+        params = {"q": "Zanzibar", "user": "anneliese"}
+        assert "Zanzibar" in (await client.get("/v1/memories/search", params=params)).text
+    ours = [record for record in caplog.records if record.name.startswith(("app", "agent"))]
+    lines = [record.getMessage() for record in ours]
+    assert any(line.startswith(f"POST {CHAT}: 200") and "r1" in line for line in lines)
+    assert not [line for line in lines if "Zanzibar" in line or "anneliese" in line]

@@ -12,7 +12,7 @@ from openai import APIError, InternalServerError, RateLimitError
 from tests.app.api.serving import Api, api, served
 
 STREAMS = 50
-SECONDS = float(os.environ.get("INFERSCALE_TEST_LOAD_SECONDS", "3"))
+SECONDS = float(os.environ.get("INFERSCALE_TEST_LOAD_SECONDS", "2"))
 
 
 def hi(number: int = 0) -> dict[str, Any]:
