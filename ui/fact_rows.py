@@ -24,11 +24,18 @@ HAPPENED = {
 
 @dataclass(frozen=True)
 class Opened:
-    """A fact looked at: all that is known of it, where its KV is, whether undo can help."""
+    """A fact looked at: all that is known of it, where its KV is, whose place it took."""
 
     fact: FactDocument
     where: str
-    undoable: bool
+    before: tuple[str, ...] = ()
+
+    @property
+    def undoable(self) -> bool:
+        """Whether undo can help: it took a place, or ended and not by being undone."""
+        if self.fact.ended_at is None:
+            return bool(self.before)
+        return self.fact.events[-1].kind != "undone"
 
 
 def matching(facts: Iterable[Fact], search: str) -> list[Fact]:
@@ -117,14 +124,16 @@ def _open(opened: Opened) -> str:
             f'<span class="title" tabindex="-1" data-focus>{text}</span>'
             f'<span class="buttons">{rest}</span>'
         )
-    return f'<li class="open">{body}<dl>{"".join(_told(fact, opened.where))}</dl></li>'
+    return f'<li class="open">{body}<dl>{"".join(_told(opened))}</dl></li>'
 
 
-def _told(fact: FactDocument, where: str) -> Iterable[str]:
+def _told(opened: Opened) -> Iterable[str]:
+    fact = opened.fact
     yield _term("Holds", _validity(fact))
     yield _term("Date", day(fact.when))
-    yield _term("In memory", as_html(where))
+    yield _term("In memory", as_html(opened.where))
     yield _term("Source", "".join(_source(source) for source in fact.sources) + _hand(fact))
+    yield _term("Before", "<br>".join(map(as_html, opened.before)))
     yield _term("History", f'<ul class="events">{"".join(map(_event, fact.events))}</ul>')
 
 

@@ -69,9 +69,8 @@ class Facts:
             return None  # forgotten meanwhile
         where = whereabouts(fact_id, await self._service.residency(self._user))
         events = await self._service.history(self._user)
-        replaced = any(e.superseded_by == fact_id and e.text is not None for e in events)
-        undoable = replaced if fact.ended_at is None else fact.events[-1].kind != "undone"
-        return Opened(fact, where, undoable)
+        before = [e.text for e in events if e.superseded_by == fact_id and e.text is not None]
+        return Opened(fact, where, tuple(before))
 
     async def _done(self, click: Click, opened: str | None) -> tuple[str | None, str]:
         """Carry out a click; the fact that is open then, and what to say."""

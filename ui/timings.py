@@ -9,7 +9,7 @@ from ui.account import MODE_NAMES
 from ui.text import milliseconds
 
 LAST = 50  # turns on the chart
-WIDTH, HEIGHT, LEFT, BOTTOM = 600, 220, 56, 26
+WIDTH, HEIGHT, LEFT, BOTTOM = 600, 220, 84, 28
 
 Point = tuple[int, str, float, int]  # turn, mode, milliseconds to the first token, facts used
 

@@ -106,4 +106,4 @@ def test_the_stopwatch_runs_until_the_first_token(page: Page) -> None:
     page.wait_for_timeout(200)
     assert watch.evaluate(shown) > first + 100
     expect(watch).to_have_count(0)
-    expect(page.get_by_text("to the first token")).to_be_visible()
+    expect(page.locator("#chat-panel").get_by_text("to the first token")).to_be_visible()

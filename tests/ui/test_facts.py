@@ -77,6 +77,7 @@ async def test_an_edited_fact_can_be_undone_and_what_it_said_is_found_as_past(
         edited = (await act(parts, "edit", fact.id, "I like pears."))[-1]
         assert "Saved." in edited["facts_notice"]
         assert "Undo last change" in edited["facts"]
+        assert "<dt>Before</dt><dd>I like plums.</dd>" in edited["facts"]
         facts = Facts(parts.service, "ann")
         past = (await facts.past("", True))["past_facts"]
         assert "I like plums." in past

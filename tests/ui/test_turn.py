@@ -297,7 +297,7 @@ async def test_an_edited_message_takes_the_place_of_the_last_exchange() -> None:
     turns = turns_of(service)
     changes = await turns.edit("kv", "c", 0, shown, [])
     assert (changes["prompt"], changes["editing"]) == ("Who?", True)
-    page: tuple[Any, ...] = ("kv", "c", 0, shown, [], 50, True, ())
+    page: tuple[object, ...] = ("kv", "c", 0, shown, [], 50, True, ())
     last = merged([s async for s in turns.send("tab", "Who am I?", *page)])
     assert texts(last["left"]) == ["Who am I?", "Your dog is Biscuit."]
     assert last["editing"] is False
