@@ -27,9 +27,13 @@ class Upkeep:
         self._user = user
         self._leave = leave
 
-    async def where(self) -> Changes:
-        """What of the memory is encoded, and how full the space for it is."""
-        return {"residency": _residency(await self._service.residency(self._user))}
+    async def where(self) -> AsyncGenerator[Changes, None]:
+        """What of the memory is encoded, and how full the space is: now, and when all is."""
+        found = await self._service.residency(self._user)
+        yield {"residency": _residency(found)}
+        if found.waiting:
+            await self._service.settle(self._user)
+            yield {"residency": _residency(await self._service.residency(self._user))}
 
     async def export(self) -> Changes:
         """A file with every fact, its sources and its history, for the browser to keep."""

@@ -57,7 +57,9 @@ def wire_memory(
             updates(parts, facts.past), of(parts, ("find_fact", "with_past")),
             parts["past_facts"], trigger_mode="always_last", **QUICK,
         )  # fmt: skip
-    parts["facts"].change(updates(parts, upkeep.where), None, parts["residency"], **QUICK)
+    parts["facts"].change(
+        updates(parts, upkeep.where), None, parts["residency"], concurrency_id="where", **SLOW
+    )
     demo.load(updates(parts, facts.listed), looked_at, outputs, **QUICK)
     _wire_upkeep(parts, facts, upkeep, conversations)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError
 from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
+from memory_engine.residency import Tier
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import (
     MemoryFact,
@@ -170,6 +172,18 @@ async def test_what_the_engine_lost_is_encoded_again(memory: Memory, engine: Fak
     _, usage = await ask(memory, "anna", "Where do I live?")
     assert usage.injected_tokens > 0
     assert engine.resident("anna") <= held
+
+
+async def test_where_facts_are_and_their_bytes_are_told(memory: Memory, engine: FakeEngine) -> None:
+    engine.info = replace(engine.info, kv_bytes_per_token=10)
+    await memory.sync("anna", person(TEXTS))
+    assert (await memory.residency("anna")).waiting == {f"id {text}" for text in TEXTS}
+    await memory.settle("anna")
+    found = await memory.residency("anna")
+    assert (len(found.encoded), found.waiting) == (len(TEXTS), frozenset())
+    held = (await engine.arena()).tokens_used * 10
+    assert found.device == Tier(held, engine.info.arena_tokens * 10)
+    assert 0 < sum(found.encoded.values()) < held  # the rest is the prefix
 
 
 async def test_facts_not_yet_encoded_are_sent_as_text(memory: Memory, engine: FakeEngine) -> None:

@@ -127,6 +127,21 @@ async def test_facts_are_undone_scoped_exchanged_and_forgotten(postgres_url: str
         assert await parts.known() == known
 
 
+async def test_exchanges_are_replied_to_again_undone_and_found(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        talk = (await parts.say("I live in Bern.")).conversation_id or ""
+        await parts.say("I live in Zanzibar.", conversation_id=talk)
+        await parts.say("I live in Zanzibar.", conversation_id=talk, again=True)
+        assert len(await parts.service.messages("ann", talk)) == 4
+        assert len(await parts.service.conversations("ann", "ZANZI")) == 1
+        assert await parts.service.undo_exchange("ann", talk) == "I live in Zanzibar."
+        assert await parts.service.conversations("ann", "zanzi") == []
+        (fact,) = await parts.service.facts("ann")
+        assert fact.text == "I live in Bern."
+        edited = await parts.service.edit_fact("ann", fact.id, "I live in Basel.")
+        assert (await parts.service.fact("ann", fact.id)).superseded_by == edited.id
+
+
 async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:
     async with opened(postgres_url) as one, opened(postgres_url) as two:
         conversation = await one.service.new_conversation("ann")

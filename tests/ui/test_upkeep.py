@@ -23,7 +23,8 @@ async def forgotten(parts: Parts, typed: str) -> list[Changes]:
 async def test_where_memory_is_counts_facts_and_bytes(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_facts("ann", ["I ski.", "I swim."])
-        shown = (await upkeep_of(parts).where())["residency"]
+        (step,) = [step async for step in upkeep_of(parts).where()]
+        shown = step["residency"]
     assert "2 facts encoded, 2.0 KiB of KV" in shown
     assert "2.0 KiB of 1.0 MiB" in shown
     assert "Host memory" not in shown
