@@ -133,8 +133,8 @@ def test_the_reply_is_on_stdout_and_its_account_on_stderr(stage: Stage) -> None:
 def test_facts_that_did_not_fit_are_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = StandInMemory.plan
 
-    def with_left_out(*arguments: Any) -> Plan:
-        made = plan(*arguments)
+    def with_left_out(*arguments: Any, **options: Any) -> Plan:
+        made = plan(*arguments, **options)
         return Plan(made.prompt, made.used, made.injectable, left_out=7)
 
     monkeypatch.setattr(StandInMemory, "plan", with_left_out)
