@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
@@ -86,6 +86,6 @@ async def audit_memory(database: Database, memory: Memory, owner: str) -> list[F
     ]
 
 
-async def _count(session: AsyncSession, owner: str, *conditions: object) -> int:
-    query = select(func.count()).select_from(FactRow).where(FactRow.owner == owner, *conditions)  # type: ignore[arg-type]
+async def _count(session: AsyncSession, owner: str, *conditions: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(FactRow).where(FactRow.owner == owner, *conditions)
     return await session.scalar(query) or 0

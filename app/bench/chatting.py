@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from app.bench.asking import ask, require_injected
+from app.bench.encoding import ROUNDS, WINDOW
 from app.bench.material import FACTS_A_RUN, Material
 from app.bench.plan import CHAT_REPLY_TOKENS, Bench
 from app.figures import distribution
@@ -23,8 +24,6 @@ from memory_engine.types import Mode, Prompt
 from memory_engine.windows import EncodePlanner, FactSegment
 
 Recall = Callable[[], Awaitable[object]]
-WINDOW = 8
-ROUNDS = 2
 THINKING_S = (0.05, 0.25)
 _SEED = 8
 _MODEL = "bench"  # what segment ids name instead of a model

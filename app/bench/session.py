@@ -3,7 +3,8 @@
 import asyncio
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,10 +15,11 @@ from app.bench.material import random_tokens, word_tokens
 from app.bench.measure import measure
 from app.bench.plan import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
 from app.bench.targets import judged
+from app.compose import open_embedder
 from app.dummy_model import kv_bytes_per_token, kv_shape, write_shape
 from app.engine import BYTES, MIB, build_engine, cache_dtype, engine_arguments, start_engine
 from app.hardware import hardware
-from app.model_choice import choose_embedding_model, choose_model, config_of, stay_offline
+from app.model_choice import choose_model, config_of, stay_offline
 from app.settings import Settings
 from memory_engine.errors import EngineError, SettingsError
 
@@ -48,16 +50,16 @@ async def run_bench(
         config, extra = await asyncio.to_thread(config_of, model), {}
         token_ids = await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
     arguments = sized_arguments(settings, bench, config) | extra
-    recall = await asyncio.to_thread(_recall, settings) if bench.encode_facts else None
-    alone, failed = await _bandwidth(settings, bench, config, progress)
-    progress(f"Loading {dummy or model} ...")
-    engine = await asyncio.to_thread(build_engine, model, arguments)
-    try:
-        await start_engine(engine)
-        loaded = perf_counter()
-        report = await measure(engine, bench, token_ids, progress, recall)
-    finally:
-        await engine.aclose()
+    async with _recall(settings, bench) as recall:
+        alone, failed = await _bandwidth(settings, bench, config, progress)
+        progress(f"Loading {dummy or model} ...")
+        engine = await asyncio.to_thread(build_engine, model, arguments)
+        try:
+            await start_engine(engine)
+            loaded = perf_counter()
+            report = await measure(engine, bench, token_ids, progress, recall)
+        finally:
+            await engine.aclose()
     report |= {"model": dummy or Path(model).name, "dtype": arguments["dtype"], "bandwidth": alone}
     report["errors"] |= failed
     report["seconds"] |= {
@@ -67,12 +69,14 @@ async def run_bench(
     return report | {"targets": judged(report)}
 
 
-def _recall(settings: Settings) -> Recall:
-    """What the product does between a message and its request, but for the search."""
-    from memory_engine.embedder import Embedder
-
-    embedder = Embedder(choose_embedding_model(settings))
-    return lambda: embedder.embed(["What is the name of my sister's cat?"])
+@asynccontextmanager
+async def _recall(settings: Settings, bench: Bench) -> AsyncIterator[Recall | None]:
+    """What the product does between a message and its request, but for the search; for a chat."""
+    if not bench.encode_facts:
+        yield None
+        return
+    async with open_embedder(settings) as embedder:
+        yield lambda: embedder.embed(["What is the name of my sister's cat?"])
 
 
 def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:

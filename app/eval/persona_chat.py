@@ -59,10 +59,8 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                yield Dialogue(
-                    tuple(tuple(_lines(row[column])) for column in PERSONAS),  # type: ignore[arg-type]
-                    tuple(_turns(row[CONVERSATION])),
-                )
+                one, other = (tuple(_lines(row[column])) for column in PERSONAS)
+                yield Dialogue((one, other), tuple(_turns(row[CONVERSATION])))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     except (KeyError, UnicodeDecodeError) as error:

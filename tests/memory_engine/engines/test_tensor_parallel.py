@@ -1,4 +1,4 @@
-"""Two ranks, each with its own heads, follow one plan: on the CPU (gloo) and on two GPUs."""
+"""Two ranks, each with its own heads, follow one plan: on the CPU (gloo)."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
