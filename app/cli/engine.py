@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from app.cli.command import run
 from app.settings import Settings
+from memory_engine.errors import SettingsError
 
 
 def engine(
@@ -30,6 +32,7 @@ def engine(
         from app.model_choice import choose_model, stay_offline
         from memory_engine.engines.serve import serve_command, serve_environment
 
+        _require_one_engine(more or ())
         stay_offline(settings)
         key = signing_key(settings)
         model = await asyncio.to_thread(choose_model, settings)
@@ -42,3 +45,13 @@ def engine(
     run(work)
     # vLLM takes this process's place: signals and the exit code are its own.
     os.execve(command[0], command, environment)
+
+
+def _require_one_engine(more: Sequence[str]) -> None:
+    """Raise SettingsError for data parallelism: each rank would have an arena of its own."""
+    for argument in more:
+        if argument.startswith(("--data-parallel", "-dp")):
+            raise SettingsError(
+                f"{argument} makes several engines of one, and nobody could tell which of them "
+                "has a user's KV. Start an engine for each GPU, and a router in front of them."
+            )
