@@ -27,6 +27,8 @@ def serve_command(
     command += ["--host", host, "--port", str(port)]
     # Usage tells how many tokens were cached and how long a request queued only when asked to.
     command += ["--enable-prompt-tokens-details", "--enable-per-request-metrics"]
+    # A line for every look at /health says nothing.
+    command += ["--disable-uvicorn-access-log"]
     for name, value in flags.items():
         command += _flag("--" + name.replace("_", "-"), value)
     return command + list(more)
