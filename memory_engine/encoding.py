@@ -51,8 +51,8 @@ class EncodingQueue:
         self._engine = engine
         self._planner = planner
         self._work: dict[str, _Work] = {}
-        on_cpu = engine.info.device == "cpu"
-        self._turns = Turns(1 if on_cpu else _IN_FLIGHT)
+        # By home: a reply of one engine needs no room on another.
+        self._turns: dict[str, Turns] = {}
 
     def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
         """Make `segments` all that is wanted of `owner`; starts the work."""
@@ -77,13 +77,13 @@ class EncodingQueue:
             work.resident.discard(next(iter(work.wanted)))
         self._start(owner, work)
 
-    def message(self) -> None:
+    def message(self, owner: str) -> None:
         """Encoding makes room for the reply that follows: see `Turns.message`."""
-        self._turns.message()
+        self._turns_of(owner).message()
 
-    def reply(self) -> Callable[[], None]:
+    def reply(self, owner: str) -> Callable[[], None]:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
-        return self._turns.reply()
+        return self._turns_of(owner).reply()
 
     def prefetch(self, owner: str) -> None:
         """Bring the owner's segments back from host memory, while the caller does other things."""
@@ -203,7 +203,7 @@ class EncodingQueue:
     async def _encode(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
         """Encode a run, in parts while people chat."""
         while run:
-            async with self._turns.encode() as most:
+            async with self._turns_of(owner).encode() as most:
                 part, run = run[:most], run[len(run) if most is None else most :]
                 if any(segment.segment_id in work.wanted for segment in part):
                     saved = await self._engine.encode(self._planner.job(owner, part))
@@ -215,6 +215,13 @@ class EncodingQueue:
         if work.home and home != work.home:
             work.resident, work.rejected, work.restored = set(), set(), False
         work.home = home
+
+    def _turns_of(self, owner: str) -> Turns:
+        home = self._engine.home(owner)
+        if home not in self._turns:
+            on_cpu = self._engine.info.device == "cpu"
+            self._turns[home] = Turns(1 if on_cpu else _IN_FLIGHT)
+        return self._turns[home]
 
     def _take_in(
         self, owner: str, work: _Work, part: Sequence[FactSegment], saved: set[str]

@@ -1,5 +1,6 @@
-"""What is believed of an engine ends where another one answers."""
+"""Engines of several: what is believed of one ends where another answers, and so does waiting."""
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -20,12 +21,13 @@ class Elsewhere(FakeEngine):
     def __init__(self) -> None:
         super().__init__()
         self.place = "first"
+        self.places: dict[str, str] = {}
         self.restless = False
 
     def home(self, owner: str) -> str:
         if self.restless:
             self.place += "'"
-        return self.place
+        return self.places.get(owner, self.place)
 
     async def restore(self, owner: str) -> tuple[str, ...]:
         return () if self.restless else await super().restore(owner)
@@ -37,15 +39,17 @@ class Elsewhere(FakeEngine):
         self._resident["anna"] = {i: n for i, n in held.items() if i in keeps}
 
 
-async def opened(bundled_llm: Path) -> tuple[Elsewhere, EncodingQueue, set[str]]:
+async def opened(
+    bundled_llm: Path, owner: str = "anna"
+) -> tuple[Elsewhere, EncodingQueue, set[str]]:
     engine = Elsewhere()
     await engine.start()
     tokenizer = ChatTokenizer(bundled_llm)
     encoder = Encoder(tokenizer, Window.parse("facts:2"), "print", memory_prefix(tokenizer))
     queue = EncodingQueue(engine, encoder)
     facts = [MemoryFact(str(n), f"I have {n} cats.") for n in range(4)]
-    segments = encoder.segments("anna", facts).values()
-    queue.want("anna", segments)
+    segments = encoder.segments(owner, facts).values()
+    queue.want(owner, segments)
     return engine, queue, {segment.segment_id for segment in segments}
 
 
@@ -72,3 +76,18 @@ async def test_a_user_who_reaches_another_engine_each_time_is_not_encoded_for_ev
     engine.restless = True
     with caplog.at_level(logging.ERROR), pytest.raises(EngineError, match="consistent_hash"):
         await queue.settle("anna")
+
+
+async def test_encoding_makes_room_for_replies_of_the_same_engine_only(bundled_llm: Path) -> None:
+    engine, queue, wanted = await opened(bundled_llm, owner="ben")
+    engine.places = {"ben": "second"}
+    first_token = queue.reply("carl")
+    await asyncio.wait_for(queue.settle("ben"), 5)
+    assert set(queue.resident("ben")) == wanted
+
+    engine, queue, wanted = await opened(bundled_llm, owner="ben")
+    first_token = queue.reply("carl")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(queue.settle("ben"), 0.2)
+    first_token()
+    await asyncio.wait_for(queue.settle("ben"), 5)
