@@ -1,5 +1,6 @@
 """Small models on disk, and engines whose vLLM runs in processes of its own."""
 
+import asyncio
 import os
 import shutil
 import sys
@@ -92,6 +93,8 @@ async def engine_process(model: Path, folder: Path) -> AsyncIterator[ServedEngin
     }
     command = [sys.executable, "-m", "app", "engine", "--port", str(port)]
     command += ["--", "--max-num-batched-tokens", "256", "--block-size", "32"]
+    # The worker in the engine's process: one process less that imports vLLM.
+    command += ["--distributed-executor-backend", "uni"]
     process = await create_subprocess_exec(*command, env=environment)
     try:
         yield ServedEngine(f"http://127.0.0.1:{port}", process)
@@ -112,7 +115,12 @@ async def served_engines(
             await stack.enter_async_context(engine_process(talking_llama, folder)) for _ in range(2)
         ]
         for engine in (first, second):
-            await until_healthy(engine.url, patience=500)
+            ends = asyncio.create_task(engine.process.wait())
+            answers = asyncio.create_task(until_healthy(engine.url, patience=3000))
+            await asyncio.wait((ends, answers), return_when=asyncio.FIRST_COMPLETED)
+            ends.cancel()
+            assert engine.process.returncode is None, "an engine did not start"
+            await answers
         yield first, second
 
 
