@@ -7,10 +7,11 @@ from datetime import tzinfo
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from limits import parse_many
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings.sources import PydanticBaseSettingsSource
@@ -21,6 +22,7 @@ from memory_engine.errors import SettingsError
 PREFIX = "INFERSCALE_"
 FOR_TESTS = PREFIX + "TEST_"
 DATABASE_FILE = "inferscale.db"
+SHORTEST_KEY = 32
 
 
 def _knob(default: Any, description: str, allowed: str, **limits: Any) -> Any:
@@ -52,6 +54,23 @@ def _rates(text: str) -> str:
     return text
 
 
+def _urls(text: str) -> str:
+    for url in filter(None, text.split(",")):
+        parts = urlsplit(url.strip())
+        # `port` raises ValueError for what is no port.
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError(url)
+    return text
+
+
+def _long(key: SecretStr) -> SecretStr:
+    if 0 < len(key.get_secret_value()) < SHORTEST_KEY:
+        raise ValueError("too short")
+    return key
+
+
+Urls = Annotated[str, AfterValidator(_urls)]
+Key = Annotated[SecretStr, AfterValidator(_long)]
 Rates = Annotated[str, AfterValidator(_rates)]
 Folder = Annotated[Path, AfterValidator(_absolute)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
@@ -87,6 +106,22 @@ class Settings(BaseSettings):
         "SQLAlchemy URL of the database. Empty is an SQLite file in the data folder.",
         "sqlite+aiosqlite:///path or postgresql+psycopg://user:password@host/name",
         pattern=r"^$|^(sqlite\+aiosqlite|postgresql(\+psycopg)?)://",
+    )
+    engines: Urls = _knob(
+        "",
+        "The engines that `inferscale engine` started and this program uses. Empty is an engine "
+        "of its own.",
+        "URLs such as http://10.0.0.5:8001, separated by commas",
+    )
+    router: Urls = _knob(
+        "",
+        "The vllm-router in front of `INFERSCALE_ENGINES`, which more than one of them need.",
+        "a URL such as http://10.0.0.4:8000",
+    )
+    signing_key: Key = _knob(
+        SecretStr(""),
+        "The secret that engines and whoever uses them share; who has it can read memories.",
+        "32 characters or more",
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = _knob(
         "auto",
@@ -283,5 +318,6 @@ def _explain(location: tuple[int | str, ...], value: object) -> str:
     field = Settings.model_fields.get(name)
     if field is None:
         return f"{name} is not a setting."
-    shown = without_password(str(value))
+    secret = isinstance(field.default, SecretStr)
+    shown = "***" if secret else without_password(str(value))
     return f"{PREFIX}{name.upper()}={shown} cannot work: allowed is {allowed_values(field)}."

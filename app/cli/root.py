@@ -4,6 +4,7 @@ import typer
 
 from app.cli import (
     bench,
+    engine,
     evaluate,
     exchange,
     facts,
@@ -34,6 +35,7 @@ facts.facts.command()(forgetting.audit)
 facts.facts.command()(exchange.export)
 facts.facts.command("import")(exchange.import_)
 app.add_typer(keys.keys, name="keys")
+app.command()(engine.engine)
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)
