@@ -9,7 +9,8 @@ from typing import Any, Literal
 from alembic import context
 from sqlalchemy import URL, Connection, create_engine, event, pool
 
-from agent.database import LOCK_TIMEOUT_MS, parse_url
+from agent.database import parse_url
+from agent.database_options import LOCK_TIMEOUT_MS
 from agent.tables import Base
 from agent.utc import UTCDateTime
 from memory_engine.errors import DatabaseError

@@ -60,7 +60,7 @@ async def test_parallel_services_add_a_fact_once(tmp_path: Path) -> None:
 async def test_a_database_locked_by_another_program_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database.PRAGMAS", ("busy_timeout=50",))
+    monkeypatch.setattr("agent.database_options.PRAGMAS", ("busy_timeout=50",))
     async with opened(url_of(tmp_path)) as parts:
         await parts.say("I have a cat.")
         other = sqlite3.connect(tmp_path / "inferscale.db", isolation_level=None)
