@@ -52,8 +52,8 @@ class Agent:
 
     `recall_k` is how many facts a reply recalls where it is not told.
     `transcript` and `facts` are for reading and listing; changes of facts go through
-    `knowledge`, because the memory has to follow. `zone` is the users' time zone. Call `start`
-    once before the first reply.
+    `knowledge`, because the memory has to follow; `upkeep` is what is seen to in the background.
+    `zone` is the users' time zone. Call `start` once before the first reply.
     """
 
     def __init__(
@@ -71,6 +71,8 @@ class Agent:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
         self._clients = ClientTurns(database, self.transcript)
+        # An SQLite file is one machine's: there, what a second program was just told may wait.
+        self._shared = not database.is_sqlite
         self._memory = memory
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
@@ -79,10 +81,10 @@ class Agent:
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
         self.knowledge = Knowledge(database, self.facts, memory, self._holding)
-        self._upkeep = Upkeep(database, self._holding)
         decide = partial(decided, near=self._near, decider=decider) if decider else None
         self._remember_context = RememberContext(extractor, self.facts, self._holding, decide, zone)
-        self._remembering = Remembering(self.transcript, self._remember)
+        self._remembering = Remembering(self.transcript, self._remember, database.claim)
+        self.upkeep = Upkeep(database, self._holding, self._remembering)
         self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -92,7 +94,7 @@ class Agent:
         their first reply finds them encoded. Calling it again does nothing.
         """
         await self._remembering.start()
-        self._upkeep.start()
+        self.upkeep.start()
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="warming")
 
@@ -146,7 +148,7 @@ class Agent:
             self._warming.cancel()
             await asyncio.wait([self._warming])
         await self._remembering.aclose()
-        await self._upkeep.aclose()
+        await self.upkeep.aclose()
 
     async def _run(
         self, request: Request, context: ReplyContext, shown: Shown
@@ -206,6 +208,8 @@ class Agent:
             return
         try:
             async with asyncio.timeout(CATCH_UP_S):
+                if self._shared:
+                    await self._remembering.take_over(owner)
                 await self._remembering.settle(owner)
         except TimeoutError:
             log.warning("a reply did not wait any longer for what was said before it")

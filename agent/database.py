@@ -120,7 +120,7 @@ class Database:
             return
         with self._explained():
             async with self._claims.connect() as connection:
-                key = func.hashtextextended(name, 0)
+                key = func.hashtextextended(f"inferscale {name}", 0)
                 yield bool(await connection.scalar(select(func.pg_try_advisory_lock(key))))
 
     async def clear_traces(self) -> None:

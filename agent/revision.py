@@ -17,6 +17,11 @@ from memory_engine.errors import DatabaseRevisionError
 
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 
+NEWER = (
+    "The database {name} is at a revision this version does not know: it was written by a "
+    "newer InferScale. Install that version, or choose another INFERSCALE_DATABASE_URL."
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -49,11 +54,7 @@ def migrate(database_url: str, revision: str = "head") -> str:
     except DBAPIError as error:
         raise explain(error, name) or error from error
     except CommandError as error:
-        raise DatabaseRevisionError(
-            f"The database {name} is at a revision this version does not know: it was "
-            "written by a newer InferScale. Install that version, or choose another "
-            "INFERSCALE_DATABASE_URL."
-        ) from error
+        raise DatabaseRevisionError(NEWER.format(name=name)) from error
     reached = head_revision() if revision == "head" else revision
     log.info("database %s is at revision %s", name, reached)
     return reached
@@ -67,13 +68,24 @@ async def current_revision(database: Database) -> str | None:
 
 
 async def check_revision(database: Database) -> None:
-    """Raise DatabaseRevisionError unless the schema is the one this code needs."""
+    """Raise DatabaseRevisionError unless this code can work with the schema.
+
+    It can with its own revision and with the next one: every migration keeps what the code
+    before it needs (CONTRIBUTING.md), so that a fleet is migrated while it serves.
+    """
     found, needed = await current_revision(database), head_revision()
-    if found != needed:
-        raise DatabaseRevisionError(
-            f"The database {database.name} is at revision {found or 'none'}, and this version "
-            f"needs {needed}. Run `inferscale migrate`."
-        )
+    if found in (needed, _next(needed)):
+        return
+    if found is not None and found > needed:
+        raise DatabaseRevisionError(NEWER.format(name=database.name))
+    raise DatabaseRevisionError(
+        f"The database {database.name} is at revision {found or 'none'}, and this version "
+        f"needs {needed}. Run `inferscale migrate`."
+    )
+
+
+def _next(revision: str) -> str:
+    return f"{int(revision) + 1:04}"
 
 
 def _current(connection: Connection) -> str | None:

@@ -10,7 +10,6 @@ from agent.candidate import Candidate
 from agent.expiry import sweep
 from agent.fact_rows import expiry
 from agent.tables import FactRow
-from agent.upkeep import Upkeep
 from agent.utc import utc_now
 from tests.agent.parts import Parts, opened, url_of
 
@@ -119,7 +118,7 @@ async def test_upkeep_ends_what_expired_and_drops_what_another_program_forgot(
         await time_passes(server)
         await command.service.forget_fact("ann", "1")
         assert len(server.memory.held["ann"]) == 2
-        await Upkeep(server.database, server.agent._holding).once()
+        await server.agent.upkeep.once()
         assert server.memory.held["ann"] == []
         assert await server.memory.astray("ann") == []
         assert [e.kind for e in await server.service.history("ann", "2")] == ["added", "expired"]
