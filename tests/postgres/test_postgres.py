@@ -15,10 +15,10 @@ from agent.revision import alembic_config, check_revision, current_revision, hea
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
 from memory_engine.errors import (
-    DatabaseUnavailableError,
     DatabaseLockedError,
     DatabaseReadOnlyError,
     DatabaseRevisionError,
+    DatabaseUnavailableError,
 )
 from tests.agent.parts import opened
 
