@@ -51,7 +51,7 @@ class FactStore:
         """`version` of each of `owners` who is known."""
         query = select(UserRow.name, UserRow.facts_version).where(UserRow.name.in_(owners))
         async with self._database.read() as session:
-            return dict((await session.execute(query)).tuples().all())
+            return dict((await session.execute(query)).all())
 
     async def active(self, owner: str) -> list[Fact]:
         """The facts that hold now, in time order."""
