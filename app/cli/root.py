@@ -3,6 +3,7 @@
 import typer
 
 from app.cli import (
+    backup,
     bench,
     evaluate,
     exchange,
@@ -36,6 +37,8 @@ facts.facts.command("import")(exchange.import_)
 app.add_typer(keys.keys, name="keys")
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(bench.bench)
 app.add_typer(evaluate.evaluate, name="eval")
 app.command()(settings_table.settings)
