@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import cast
 
 from agent.client_history import ClientTurns
@@ -33,6 +33,7 @@ from agent.transcript import Transcript
 from agent.upkeep import Upkeep
 from agent.utc import utc_now
 from agent.vectors import VectorStore
+from memory_engine.errors import DatabaseLockedError, DatabaseUnavailableError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
@@ -42,6 +43,9 @@ CATCH_UP_S = 2.0
 # Whose facts are encoded at start: a private assistant's user is among them, and a server of
 # many does not encode everybody's.
 WARM_OWNERS = 4
+# How long a reply that was shown waits at most for a database that does not answer.
+KEEP_S = 10.0
+KEEP_AGAIN_S = 0.3
 
 
 log = logging.getLogger(__name__)
@@ -186,12 +190,24 @@ class Agent:
         if shown.turn is None:
             return
         try:
-            await self.transcript.add_reply(
-                shown.turn, shown.text, shown.status, replacing=request.again
-            )
+            await self._keep(shown, shown.turn, replacing=request.again)
         finally:
             if request.remember and not request.again:
                 self._remembering.put(shown.turn)
+
+    async def _keep(self, shown: Shown, turn: UserTurn, *, replacing: bool) -> None:
+        """Store what was shown. A database that is being restarted is waited for."""
+        deadline = monotonic() + KEEP_S
+        while True:
+            try:
+                await self.transcript.add_reply(turn, shown.text, shown.status, replacing=replacing)
+                return
+            except (DatabaseLockedError, DatabaseUnavailableError):
+                if monotonic() > deadline:
+                    raise
+                await asyncio.sleep(KEEP_AGAIN_S)
+                # The connection may have broken when the reply was stored already.
+                replacing = True
 
     async def _warm(self) -> None:
         try:

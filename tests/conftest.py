@@ -77,7 +77,7 @@ def postgres_server() -> Iterator[str]:
 
     Its superuser is `inferscale`, without a password.
     """
-    programs = _postgres_programs()
+    programs = postgres_programs()
     home = Path(tempfile.mkdtemp(prefix="inferscale-pg-"))
     user = _unprivileged_user()
     if user:
@@ -106,7 +106,18 @@ def postgres_server() -> Iterator[str]:
         shutil.rmtree(home)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(params=DATABASES)
+def blank_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """SQLAlchemy URL of a database of one test without any table, on either database."""
+    if request.param == "sqlite":
+        return url_of(tmp_path)
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(params=DATABASES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """SQLAlchemy URL of a migrated and empty database of one test, on either database."""
     if request.param == "sqlite":
@@ -156,7 +167,7 @@ def _gpu_answers() -> bool:
     return torch.cuda.is_available()
 
 
-def _postgres_programs() -> Path:
+def postgres_programs() -> Path:
     installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
     newest = max(installed, key=lambda path: int(path.parts[-3]), default=None)
     on_path = shutil.which("initdb")
