@@ -83,7 +83,7 @@ async def open_database(settings: Settings) -> "Database":
         await asyncio.to_thread(prepare_data_dir, settings)
         if not (settings.data_dir / DATABASE_FILE).exists():
             await asyncio.to_thread(migrate, settings.database)
-    database = Database(settings.database)
+    database = Database(settings.database, settings.database_connections)
     try:
         await check_revision(database)
     except BaseException:

@@ -123,6 +123,13 @@ class Settings(BaseSettings):
         "The secret that engines and whoever uses them share; who has it can read memories.",
         "32 characters or more",
     )
+    database_connections: int = _knob(
+        10,
+        "The most connections that a process has to a PostgreSQL server, but for one more while "
+        "it remembers a turn.",
+        "a whole number of 1 or more",
+        ge=1,
+    )
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = _knob(
         "auto",
         "Number type of weights and KV. `auto` is float32 on a CPU and the model's own on a GPU.",

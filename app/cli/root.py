@@ -3,6 +3,7 @@
 import typer
 
 from app.cli import (
+    backup,
     bench,
     engine,
     evaluate,
@@ -38,6 +39,8 @@ app.add_typer(keys.keys, name="keys")
 app.command()(engine.engine)
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(bench.bench)
 app.add_typer(evaluate.evaluate, name="eval")
 app.command()(settings_table.settings)

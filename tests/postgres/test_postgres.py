@@ -15,10 +15,10 @@ from agent.revision import alembic_config, check_revision, current_revision, hea
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
 from memory_engine.errors import (
-    DatabaseError,
     DatabaseLockedError,
     DatabaseReadOnlyError,
     DatabaseRevisionError,
+    DatabaseUnavailableError,
 )
 from tests.agent.parts import opened
 
@@ -160,7 +160,7 @@ async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: 
 async def test_a_table_locked_by_another_program_is_told_so(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database.LOCK_TIMEOUT_MS", 100)
+    monkeypatch.setattr("agent.database_options.LOCK_TIMEOUT_MS", 100)
     await asyncio.to_thread(migrate, postgres_url)
     database = Database(postgres_url)
     with connect(postgres_url) as other, other.transaction():
@@ -192,7 +192,7 @@ async def test_a_database_without_tables_says_to_migrate(postgres_url: str) -> N
 async def test_a_server_that_does_not_answer_is_told_so(postgres_url: str) -> None:
     gone = make_url(postgres_url).update_query_dict({"host": "/nowhere"})
     database = Database(gone.render_as_string(hide_password=False))
-    with pytest.raises(DatabaseError, match="cannot be opened"):
+    with pytest.raises(DatabaseUnavailableError, match="does not answer"):
         await check_revision(database)
     await database.aclose()
 
