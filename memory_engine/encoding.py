@@ -71,13 +71,13 @@ class EncodingQueue:
             work.resident.discard(next(iter(work.wanted)))
         self._start(owner, work)
 
-    def message(self) -> None:
+    def message(self, owner: str) -> None:
         """Encoding makes room for the reply that follows: see `Turns.message`."""
-        self._turns.message()
+        self._turns.message(owner)
 
-    def reply(self) -> Callable[[], None]:
+    def reply(self, owner: str) -> Callable[[], None]:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
-        return self._turns.reply()
+        return self._turns.reply(owner)
 
     def prefetch(self, owner: str) -> None:
         """Bring the owner's segments back from host memory, while the caller does other things."""

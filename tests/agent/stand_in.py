@@ -104,7 +104,7 @@ class StandInMemory(Memory):
     async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
         return [_by_words(self.held.get(owner, []), text)[:count] for text in texts]
 
-    def expect_reply(self) -> None:
+    def expect_reply(self, owner: str) -> None:
         self.expected += 1
 
     async def forget(self, owner: str) -> None:
