@@ -142,6 +142,13 @@ class ChatService:
             async for event in events:
                 yield event
 
+    async def check(self, user: str, message: str) -> None:
+        """Raise what keeps `message` from being answered: before something makes room for it.
+
+        Raises EmptyMessageError, MessageTooLongError, and EngineError if the engine is gone.
+        """
+        await self._agent.check(owner_name(user), _text(message))
+
     async def last_message(self, user: str, conversation_id: str) -> str:
         """What the user said last in a conversation. Raises NotFoundError."""
         return (await self._agent.transcript.last_message(owner_name(user), conversation_id)).text
@@ -176,6 +183,11 @@ class ChatService:
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
         return await self._agent.transcript.messages(owner_name(user), conversation_id)
+
+    async def cut_off(self, user: str, conversation_id: str) -> bool:
+        """Whether the last reply was stopped, or failed, before its end. Raises NotFoundError."""
+        status = await self._agent.transcript.last_status(owner_name(user), conversation_id)
+        return status in ("stopped", "failed")
 
     async def facts(self, user: str) -> list[Fact]:
         """What is known about `user` now, in time order."""

@@ -4,7 +4,7 @@ The handlers yield dicts of the named parts of the page that change. The convers
 itself lives in SQL: what the page shows is never sent back to the model.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -22,13 +22,15 @@ from ui.stream import batches
 from ui.timings import Point, with_replies
 
 Event = tuple[Mode, ReplyEvent]
+# What Gradio hands over, as the parts of the page are named in `ui.wiring.TURN_INPUTS`.
+PageValues = tuple[str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point]]
 
 NOTHING_YET = "Nothing was said in this conversation yet."
 
 
 @dataclass(frozen=True)
 class Page:
-    """What the page knows when a turn begins.
+    """What the page knows when a turn begins; its fields are those of `PageValues`.
 
     `asked` counts the side-by-side turns, which alternates their order. `left` and
     `right` are what the panes show, kept only to be shown again. `k` is how many facts to
@@ -41,9 +43,9 @@ class Page:
     asked: int
     left: Shown
     right: Shown
-    k: int | None = None
-    editing: bool = False
-    points: tuple[Point, ...] = ()
+    k: int | None
+    editing: bool
+    points: Sequence[Point]
 
     def without_last(self) -> "Page":
         """The page without the last exchange."""
@@ -64,16 +66,18 @@ class Turns:
             raise UserError("A reply is still being written. Wait for it, or stop it first.")
         return {"taken": message, "prompt": ""}
 
-    async def send(self, tab: str, message: str, *page: object) -> AsyncGenerator[Changes, None]:
-        """Ask `message`; the rest are the values of `Page`, in its order."""
-        turn = self._turn(tab, message, Page(*page))  # type: ignore[arg-type]
+    async def send(
+        self, tab: str, message: str, *page: *PageValues
+    ) -> AsyncGenerator[Changes, None]:
+        """Ask `message`."""
+        turn = self._turn(tab, message, Page(*page))
         async with aclosing(turn) as parts:
             async for changes in parts:
                 yield changes
 
-    async def retry(self, tab: str, *page: object) -> AsyncGenerator[Changes, None]:
+    async def retry(self, tab: str, *page: *PageValues) -> AsyncGenerator[Changes, None]:
         """Reply to the last message again: the new reply takes the place of the old one."""
-        now = Page(*page)  # type: ignore[arg-type]
+        now = Page(*page)
         try:
             message = await self._last_message(now)
         except UserError as error:
@@ -83,9 +87,9 @@ class Turns:
             async for changes in parts:
                 yield changes
 
-    async def undo(self, tab: str, *page: object) -> Changes:
+    async def undo(self, tab: str, *page: *PageValues) -> Changes:
         """Remove the last exchange, with what only it taught."""
-        now = Page(*page)  # type: ignore[arg-type]
+        now = Page(*page)
         await self.running.stop(tab)
         try:
             if now.conversation_id is None:
@@ -105,10 +109,10 @@ class Turns:
             **no_account(),
         }
 
-    async def edit(self, *page: object) -> Changes:
+    async def edit(self, *page: *PageValues) -> Changes:
         """Put the last message back into the box; sending it replaces the exchange."""
         try:
-            message = await self._last_message(Page(*page))  # type: ignore[arg-type]
+            message = await self._last_message(Page(*page))
         except UserError as error:
             return {"notice": notice(str(error))}
         return {"prompt": message, "editing": True, "notice": "", **_edit_bar(True)}
@@ -152,7 +156,8 @@ class Turns:
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
-            if page.editing and conversation_id is not None and message.strip():
+            if page.editing and conversation_id is not None:
+                await self._service.check(self._user, message)
                 await self._service.undo_exchange(self._user, conversation_id)
                 page = page.without_last()
                 yield {"editing": False, **_edit_bar(False)}

@@ -13,6 +13,9 @@ from tests.agent.parts import Parts, opened, url_of
 from tests.agent.stand_in import text_of
 from tests.ui.serving import Served, served
 
+# On a busy machine a page takes its time; only a test that fails waits so long.
+expect.set_options(timeout=15_000)
+
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
 

@@ -160,12 +160,12 @@ def test_a_stopped_engine_is_reported_and_the_message_stays(
 
 
 def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
-    text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
-    say(page, text)
-    expect(log(page)).to_contain_text(text)
     page.get_by_role("textbox", name="New fact").fill("I like <b>plums</b> ${1+1} {{value}}.")
     page.get_by_role("button", name="Add").click()
     expect(facts(page)).to_contain_text("I like <b>plums</b> ${1+1} {{value}}.")
+    text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
+    say(page, text)
+    expect(log(page)).to_contain_text(text)
 
 
 def test_side_by_side_shows_both_and_compares(page: Page) -> None:
@@ -198,3 +198,29 @@ def test_where_kv_is_refused_text_works_and_the_reason_is_shown(page: Page) -> N
     expect(log(page)).to_contain_text("Nice to know.")
     finished(page)
     expect(page.get_by_role("radio", name="KV", exact=True)).to_be_disabled()
+
+
+@pytest.mark.parametrize("chat", [{"max_model_len": 1200}], indirect=True)
+def test_an_edit_that_is_refused_keeps_the_exchange(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    finished(page)
+    page.get_by_role("button", name="Edit message").click()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("My dog is called Biscuit")
+    say(page, "x" * 1500)
+    expect(page.get_by_role("alert")).to_contain_text("limit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    expect(facts(page)).to_contain_text("My dog is called Biscuit.")
+    say(page, "My dog is called Biscotto")
+    expect(facts(page)).to_contain_text("My dog is called Biscotto.")
+    expect(facts(page)).not_to_contain_text("My dog is called Biscuit.")
+
+
+@pytest.mark.parametrize("chat", [{"delay": 0.05}], indirect=True)
+def test_a_reload_in_the_middle_of_a_reply_leaves_it_marked_as_stopped(page: Page) -> None:
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    page.reload()
+    page.locator("#conversations-panel").get_by_role("button", name="Please count").click()
+    expect(log(page)).to_contain_text("0 1 2 3 4 5")
+    expect(page.get_by_text("Stopped", exact=True)).to_be_visible()

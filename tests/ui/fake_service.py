@@ -26,6 +26,8 @@ class FakeService(ChatService):
         self.recall_k = 50
         self.left_out = 0
         self.fails_with: Exception | None = None
+        self.refuses_with: Exception | None = None
+        self.cut_off_at = ""  # the conversation whose last reply was stopped
         self.closed = 0
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
@@ -77,6 +79,12 @@ class FakeService(ChatService):
         if again:
             del kept[-2:]
         kept.append(Message("user", message))
+
+    async def check(self, user: str, message: str) -> None:
+        if not message.strip():
+            raise EmptyMessageError("The message is empty. Write something first.")
+        if self.refuses_with:
+            raise self.refuses_with
 
     async def last_message(self, user: str, conversation_id: str) -> str:
         said = [m.content for m in self.kept.get(conversation_id, []) if m.role == "user"]
@@ -130,6 +138,9 @@ class FakeService(ChatService):
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         return list(self.kept[conversation_id])
+
+    async def cut_off(self, user: str, conversation_id: str) -> bool:
+        return self.cut_off_at == conversation_id
 
     async def facts(self, user: str) -> list[Fact]:
         return list(self.known.values())
