@@ -119,8 +119,11 @@ class ChatService:
         sampling: Sampling | None = None,
         agent: str | None = None,
         again: bool = False,
+        at_once: bool = False,
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in every mode of `order` on identical token ids, one after the other.
+
+        With `at_once` they run together, share the engine, and slow each other down.
 
         The transcript keeps the KV reply. Where KV is not available only text replies.
         """
@@ -137,6 +140,7 @@ class ChatService:
             sampling=sampling,
             agent=None if agent is None else agent_name(agent),
             again=again,
+            at_once=at_once,
         )
         async with aclosing(self._replies(request)) as events:
             async for event in events:

@@ -7,6 +7,7 @@ itself lives in SQL: what the page shows is never sent back to the model.
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gradio as gr
 
@@ -19,11 +20,11 @@ from ui.pane import Changes, Pane, Shown, without_last
 from ui.running import Progress, Running
 from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.stream import batches
-from ui.timings import Point, with_replies
+from ui.timings import Point, compared, with_replies
 
 Event = tuple[Mode, ReplyEvent]
 # What Gradio hands over, as the parts of the page are named in `ui.wiring.TURN_INPUTS`.
-PageValues = tuple[str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point]]
+PageValues = tuple[str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point], bool]
 
 NOTHING_YET = "Nothing was said in this conversation yet."
 
@@ -35,7 +36,7 @@ class Page:
     `asked` counts the side-by-side turns, which alternates their order. `left` and
     `right` are what the panes show, kept only to be shown again. `k` is how many facts to
     recall, `editing` says that the message takes the place of the last one, `points` are
-    the times so far.
+    the times so far. `at_once`: side by side, neither mode waits for the other.
     """
 
     mode: str
@@ -46,6 +47,7 @@ class Page:
     k: int | None
     editing: bool
     points: Sequence[Point]
+    at_once: bool
 
     def without_last(self) -> "Page":
         """The page without the last exchange."""
@@ -197,21 +199,23 @@ class Turns:
                 yield _changes(panes, touched)
         for pane in panes.values():
             pane.end()
-        verdict = _verdict(panes)
         replies = [pane.reply for pane in panes.values() if pane.reply]
+        # Times of modes that slowed each other down are not compared.
+        points = page.points if page.at_once else with_replies(page.points, replies)
+        verdict = _verdict(replies, points, page.at_once)
         yield {
             **idle(self._service),
             **offered([{}]),
             **_changes(panes, set(panes)),
             **verdict,
             "asked": page.asked + bool(verdict),
-            "points": with_replies(page.points, replies),
+            "points": points,
         }
 
     def _start(
         self, message: str, conversation_id: str | None, page: Page, again: bool
     ) -> tuple[dict[Mode, Pane], AsyncGenerator[Event, None]]:
-        asked = {
+        asked: dict[str, Any] = {
             "user": self._user,
             "message": message,
             "conversation_id": conversation_id,
@@ -222,13 +226,15 @@ class Turns:
             page = page.without_last()
         if page.mode != SIDE_BY_SIDE:
             mode = Mode(page.mode)
-            replies = self._service.reply(mode=mode, **asked)  # type: ignore[arg-type]
+            replies = self._service.reply(mode=mode, **asked)
             return {mode: Pane("left", page.left, message)}, _labelled(mode, replies)
         first, second = (Mode.TEXT, Mode.KV) if page.asked % 2 == 0 else (Mode.KV, Mode.TEXT)
         places = {Mode.TEXT: ("left", page.left), Mode.KV: ("right", page.right)}
         panes = {mode: Pane(*places[mode], message) for mode in (first, second)}
-        panes[second].account = account.queued(first)
-        both = self._service.compare(order=(first, second), **asked)  # type: ignore[arg-type]
+        if not page.at_once:
+            panes[second].account = account.queued(first)
+        asked |= {"order": (first, second), "at_once": page.at_once}
+        both = self._service.compare(**asked)
         return panes, both
 
 
@@ -236,9 +242,10 @@ def _edit_bar(shown: bool) -> Changes:
     return {"edit_bar": gr.update(visible=shown)}
 
 
-def _verdict(panes: dict[Mode, Pane]) -> Changes:
-    replies = [pane.reply for pane in panes.values() if pane.reply]
-    return {"strip": account.verdict(*replies)} if len(replies) == 2 else {}
+def _verdict(replies: Sequence[Reply], points: Sequence[Point], at_once: bool) -> Changes:
+    if len(replies) != 2:
+        return {}
+    return {"strip": account.verdict(*replies, at_once=at_once, so_far=compared(points))}
 
 
 def _changes(panes: dict[Mode, Pane], touched: set[Mode]) -> Changes:

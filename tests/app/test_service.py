@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -250,6 +251,19 @@ async def test_compare_replies_twice_and_keeps_the_kv_reply(tmp_path: Path) -> N
         (conversation,) = await parts.service.conversations("ann")
         messages = await parts.service.messages("ann", conversation.id)
         assert [m.role for m in messages] == ["user", "assistant"]
+
+
+async def test_compared_at_once_both_modes_run_together_and_closing_stops_both(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path), reply=lambda prompt: "a b c d", delay=0.02) as parts:
+        asked: dict[str, Any] = {"user": "ann", "message": "Hi", "at_once": True}
+        order = [mode async for mode, _ in parts.service.compare(**asked)]
+        assert order.index(Mode.KV) < len(order) - order[::-1].index(Mode.TEXT)
+        replies = parts.service.compare(**asked)
+        await anext(replies)
+        await replies.aclose()
+        assert parts.engine.aborted == 2
 
 
 async def test_a_model_without_kv_replies_in_text_only(tmp_path: Path) -> None:

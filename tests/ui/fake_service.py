@@ -69,9 +69,15 @@ class FakeService(ChatService):
         self.asked.append((message, order))
         self.options.append(more)
         self._said(message, conversation_id, again=more.get("again", False))
-        for mode in order:
-            async for event in self._events(mode, conversation_id):
-                yield mode, event
+        if more.get("at_once"):
+            streams = [[event async for event in self._events(m, conversation_id)] for m in order]
+            for pair in zip(*streams, strict=True):
+                for mode, event in zip(order, pair, strict=True):
+                    yield mode, event
+        else:
+            for mode in order:
+                async for event in self._events(mode, conversation_id):
+                    yield mode, event
         self.kept[conversation_id or "new"].append(Message("assistant", self.answers[Mode.KV]))
 
     def _said(self, message: str, conversation_id: str | None, *, again: bool) -> None:

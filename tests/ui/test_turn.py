@@ -33,8 +33,9 @@ def page(
     right: Sequence[dict[str, Any]] = (),
     k: int | None = None,
     editing: bool = False,
+    at_once: bool = False,
 ) -> PageValues:
-    return mode, conversation_id, asked, list(left), list(right), k, editing, ()
+    return mode, conversation_id, asked, list(left), list(right), k, editing, (), at_once
 
 
 async def changes_of(
@@ -93,8 +94,8 @@ async def test_the_reply_lists_its_facts_and_how_they_came() -> None:
     facts = merged(await changes_of(service, "Who?"))["left"][-1]
     assert facts["metadata"]["title"] == "2 facts used: 1 injected as KV, 1 sent as text"
     assert facts["content"].splitlines() == [
-        "- My dog is called Biscuit *(3 May 2026, as text)*",
-        r"- I live in \*Lisbon\* *(3 May 2026, injected)*",
+        "- My dog is called Biscuit *(3 May 2026, as text; added by hand)*",
+        r"- I live in \*Lisbon\* *(3 May 2026, injected; added by hand)*",
     ]
 
 
@@ -256,6 +257,17 @@ async def test_the_second_pane_waits_until_the_first_has_answered() -> None:
     assert "Starts when KV is done" in text_pane[0]
     assert "stopwatch" in text_pane[1]
     assert "<strong>272 ms</strong>" in text_pane[-1]
+
+
+async def test_asked_at_once_no_pane_waits_and_no_time_is_kept() -> None:
+    service = FakeService(delay=0.01)
+    steps = await changes_of(service, "Who?", page(SIDE_BY_SIDE, at_once=True))
+    assert service.options[0]["at_once"] is True
+    assert "stopwatch" in distinct(steps, "left_account")[0]
+    assert "stopwatch" in distinct(steps, "right_account")[0]
+    last = merged(steps)
+    assert "Both ran at once and slowed each other down" in last["strip"]
+    assert last["points"] == ()
 
 
 async def test_replies_that_differ_are_said_to_differ() -> None:
