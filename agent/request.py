@@ -29,8 +29,7 @@ class Request:
     scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;
     None is the agent's default. `again`: `message` is the conversation's last one already,
     and the reply takes the place of the one it has. `at_once`: the modes do not wait for one
-    another. `client` comes from a program that keeps
-    the history itself.
+    another. `client` comes from a program that keeps the history itself.
     """
 
     owner: str
