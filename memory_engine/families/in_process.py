@@ -21,9 +21,10 @@ from memory_engine.families.random_weights import register_loader
 
 
 class InProcessEngine(EmbeddedEngine):
-    """An `EmbeddedEngine` with random weights whose vLLM runs in this process.
+    """An `EmbeddedEngine` whose vLLM runs in this process, with random weights.
 
-    One at a time, and one request at a time: whoever awaits an output computes it.
+    With `load_format="auto"` it has the model's own. One at a time, and one request at a time:
+    whoever awaits an output computes it.
     """
 
     async def start(self) -> None:
@@ -44,12 +45,12 @@ class InProcessEngine(EmbeddedEngine):
             _kernels_replaced_once(),
             mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"),
         ):
+            options = {"load_format": register_loader()} | self._options
             config = engine_config(
                 self._model,
-                load_format=register_loader(),
                 skip_tokenizer_init=True,
                 distributed_executor_backend="uni",
-                **self._options,
+                **options,
             )
             return _Requests(LLMEngine.from_vllm_config(config))
 
