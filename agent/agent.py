@@ -131,6 +131,12 @@ class Agent:
             # Also when the caller was cancelled: what was shown is kept.
             await asyncio.shield(self._finish(shown, request))
 
+    async def check(self, owner: str, message: str) -> None:
+        """Raise what keeps `message` from being answered: MessageTooLongError, EngineError."""
+        self._memory.plan(owner, (), (), message, self._sampling.max_tokens)
+        # Only an engine that runs can tell.
+        await self._memory.residency(owner)
+
     @property
     def to_remember(self) -> int:
         """How many turns wait to be remembered."""

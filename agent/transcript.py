@@ -1,6 +1,7 @@
 """Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import ColumnElement, Delete, delete, exists, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -97,6 +98,16 @@ class Transcript:
                 query = query.where(TurnRow.position < last.position)
             rows = (await session.execute(query)).all()
         return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
+
+    async def last_status(self, owner: str, conversation_id: str) -> TurnStatus | None:
+        """How the last reply came to its end; None before the first."""
+        async with self._database.read() as session:
+            conversation = await find_conversation(session, owner, conversation_id)
+            query = select(TurnRow.status).where(
+                TurnRow.conversation_id == conversation.id, TurnRow.role == "assistant"
+            )
+            last = await session.scalar(query.order_by(TurnRow.position.desc()).limit(1))
+        return cast(TurnStatus | None, last)
 
     async def add_message(
         self, owner: str, conversation_id: str | None, text: str, *, remember: bool

@@ -79,11 +79,11 @@ class EncodingQueue:
 
     def message(self, owner: str) -> None:
         """Encoding makes room for the reply that follows: see `Turns.message`."""
-        self._turns_of(owner).message()
+        self._turns_of(owner).message(owner)
 
     def reply(self, owner: str) -> Callable[[], None]:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
-        return self._turns_of(owner).reply()
+        return self._turns_of(owner).reply(owner)
 
     def prefetch(self, owner: str) -> None:
         """Bring the owner's segments back from host memory, while the caller does other things."""

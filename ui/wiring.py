@@ -23,7 +23,17 @@ from ui.turn import Turns
 from ui.upkeep import Upkeep
 from ui.wiring_memory import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 
-TURN_INPUTS = ("mode", "conversation_id", "asked", "left", "right", "k", "editing", "points")
+TURN_INPUTS = (
+    "mode",
+    "conversation_id",
+    "asked",
+    "left",
+    "right",
+    "k",
+    "editing",
+    "points",
+    "at_once",
+)
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
     *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),

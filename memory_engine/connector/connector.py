@@ -1,5 +1,7 @@
 """InferScaleConnector: vLLM's view of the KV memory. Picks a side by role, decides nothing."""
 
+import atexit
+import gc
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,8 @@ class InferScaleConnector(KVConnectorBase_V1):
         self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
     ) -> None:
         super().__init__(vllm_config, role, kv_cache_config)
+        # Or Python looks through the whole heap when the process ends, for seconds.
+        atexit.register(gc.freeze)
         refusal, sizes = "", TierSizes(0)
         try:
             require_supported(vllm_config, kv_cache_config)

@@ -123,6 +123,7 @@ class StandInMemory(Memory):
         return sorted(set(await self.engine.owned(owner)) - wanted)
 
     async def residency(self, owner: str) -> Residency:
+        await self.engine.arena()
         resident = self.engine.resident(owner)
         facts = self.held.get(owner, [])
         here = {f.id: 1000 for f in facts if self._segment(owner, f.text) in resident}
