@@ -5,29 +5,43 @@ import re
 from time import perf_counter
 from uuid import uuid4
 
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import answer
-from app.auth import SignIn, is_loopback
+from app.api.errors import answer, body_of
+from app.auth import CALLER, SignIn, from_elsewhere, is_loopback
 from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 
+SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+# Gradio's program for the browser, the same for everybody.
+PUBLIC = ("/static/", "/assets/", "/theme.css", "/favicon.ico")
+SAFE = {"GET", "HEAD", "OPTIONS"}
 OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
 log = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 class Gate:
-    """Both applications on one port. The page's start and end are those of the whole."""
+    """All applications on one port. The page's start and end are those of the whole.
 
-    def __init__(self, api: ASGIApp, page: ASGIApp, sign_in: SignIn, settings: Settings) -> None:
+    `door` is where browsers sign in, where they do.
+    """
+
+    def __init__(
+        self,
+        api: ASGIApp,
+        page: ASGIApp,
+        sign_in: SignIn,
+        settings: Settings,
+        door: ASGIApp | None = None,
+    ) -> None:
         self._api = api
         self._page = page
+        self._door = door
         self._sign_in = sign_in
-        self._user = settings.user
         self._host = settings.host
         self._most_bytes = settings.max_request_kib << 10
 
@@ -64,19 +78,29 @@ class Gate:
         await self._api(scope, limited, send_with_id)
 
     async def _to_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
         try:
-            peer = scope["client"][0] if scope.get("client") else None
-            caller = await self._sign_in.caller(Headers(scope=scope), peer)
-            if caller.name not in (None, self._user):
-                raise ForbiddenError(f"This page is that of {self._user!r}. Use the API.")
-        except SignInError as error:
-            # A browser asks for a name and a password: any name, and a key of the page's user.
-            headers = {"WWW-Authenticate": 'Basic realm="InferScale"'}
-            await PlainTextResponse(str(error), 401, headers)(scope, receive, send)
+            self._check_host(headers.get("host", ""))
+            if scope["method"] not in SAFE and from_elsewhere(headers):
+                raise ForbiddenError("Another site sent this request.")
+            if self._door and scope["path"] in (SIGN_IN, SIGN_OUT):
+                await self._door(scope, self._limited(receive, ""), send)
+                return
+            if not scope["path"].startswith(PUBLIC):
+                peer = scope["client"][0] if scope.get("client") else None
+                scope[CALLER] = await self._sign_in.visitor(headers, peer)
         except UserError as error:
-            await PlainTextResponse(str(error), 403)(scope, receive, send)
+            await self._turned_away(error, scope)(scope, receive, send)
         else:
             await self._page(scope, receive, send)
+
+    def _turned_away(self, error: UserError, scope: Scope) -> ASGIApp:
+        """A person is sent to sign in; everybody else is told why not."""
+        by_person = scope["method"] == "GET" and scope["path"] == "/"
+        if isinstance(error, SignInError) and self._door and by_person:
+            return RedirectResponse(SIGN_IN, 303)
+        headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, SignInError) else None
+        return PlainTextResponse(str(error), body_of(error)[0], headers)
 
     def _check_host(self, header: str) -> None:
         # Where nobody signs in, a page of another site could have its name resolved to this

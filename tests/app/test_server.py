@@ -36,7 +36,7 @@ PROGRAM = textwrap.dedent(
     async def hello() -> str:
         print("written by a library")
         return "hello"
-    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, user: page)
+    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, **_: page)
 
     @contextlib.asynccontextmanager
     async def service(settings, engine, progress):
