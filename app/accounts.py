@@ -7,9 +7,9 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
-from agent.tables import AccountRow, ApiKeyRow
+from agent.tables import AccountRow, ApiKeyRow, UserRow
 from agent.utc import utc_now
-from app.auth_keys import key_owner
+from app.auth_keys import BELOW, key_owner
 from app.auth_passwords import Passwords
 from app.auth_sessions import Sessions, end_all
 from memory_engine.errors import NotFoundError, UserError
@@ -82,6 +82,15 @@ class Accounts:
                 return None  # the password was changed while it was compared
             row.password = renewed
             return await sessions.begin(session, row.name)
+
+
+async def users_of(database: Database, name: str) -> list[str]:
+    """Whose memory goes with an account: its own, and those that its programs named below it."""
+    query = select(UserRow.name).where(
+        (UserRow.name == name) | UserRow.name.startswith(f"{name}{BELOW}", autoescape=True)
+    )
+    async with database.read() as session:
+        return list(await session.scalars(query.order_by(UserRow.name)))
 
 
 async def _account(session: AsyncSession, name: str) -> AccountRow:

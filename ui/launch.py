@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from app.auth import CALLER, Caller
 from app.service import ChatService
 from ui.layout import draw
+from ui.private import Private
 from ui.running import Running
 from ui.theme import theme
 from ui.users import Users
@@ -49,13 +50,14 @@ def create_app(service: ChatService, *, user: str | None, sign_out: bool = False
         yield
         await running.close()
 
-    app = FastAPI(
-        title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
-    )
-
     def whose(request: Request) -> str | None:
         caller: Caller | None = request.scope.get(CALLER)
         return user or (caller.default if caller else None)
+
+    app = FastAPI(
+        title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    )
+    app.add_middleware(Private, whose=whose)
 
     gr.mount_gradio_app(
         app,

@@ -118,8 +118,8 @@ def _wire_leaving(parts: Parts, users: Users) -> None:
     )  # fmt: skip
     outputs = of(parts, PAGE_OUTPUTS)
     parts["new"].click(
-        updates(parts, users.conversations, Conversations.new, tab=True), parts["find_conversation"], outputs,
-        concurrency_id="leave", **SLOW,
+        updates(parts, users.conversations, Conversations.new, tab=True),
+        parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
         updates(parts, users.conversations, Conversations.act, tab=True),
@@ -133,8 +133,8 @@ def _wire_leaving(parts: Parts, users: Users) -> None:
         of(parts, ("conversations",)), trigger_mode="always_last", **QUICK,
     )  # fmt: skip
     parts["memory"].input(
-        updates(parts, users.conversations, Conversations.set_memory), of(parts, ("conversation_id", "memory")),
-        of(parts, ("conversation_id",)), **QUICK,
+        updates(parts, users.conversations, Conversations.set_memory),
+        of(parts, ("conversation_id", "memory")), of(parts, ("conversation_id",)), **QUICK,
     ).then(
         updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,

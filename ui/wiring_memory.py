@@ -86,10 +86,12 @@ def _wire_upkeep(parts: Parts, users: Users) -> None:
             concurrency_id="facts", **SLOW,
         ),
         parts["sample"].click(
-            updates(parts, users.upkeep, Upkeep.load_sample), None, outputs, concurrency_id="facts", **SLOW
+            updates(parts, users.upkeep, Upkeep.load_sample), None, outputs,
+            concurrency_id="facts", **SLOW,
         ),
         parts["no_sample"].click(
-            updates(parts, users.upkeep, Upkeep.remove_sample), None, outputs, concurrency_id="facts", **SLOW
+            updates(parts, users.upkeep, Upkeep.remove_sample), None, outputs,
+            concurrency_id="facts", **SLOW,
         ),
     ]  # fmt: skip
     for event in changing:
@@ -127,6 +129,6 @@ def _list_facts(event: Any, parts: Parts, users: Users) -> None:
 
 def _list_past(event: Any, parts: Parts, users: Users) -> None:
     event.then(
-        updates(parts, users.facts, Facts.past), of(parts, ("find_fact", "with_past")), parts["past_facts"],
-        **QUICK,
+        updates(parts, users.facts, Facts.past), of(parts, ("find_fact", "with_past")),
+        parts["past_facts"], **QUICK,
     )  # fmt: skip

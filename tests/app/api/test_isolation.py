@@ -140,17 +140,6 @@ async def test_a_proxys_header_is_believed_from_the_proxy_alone(tmp_path: Path) 
     assert others.json()["data"] == []
 
 
-async def test_the_page_opens_for_its_user_alone(tmp_path: Path) -> None:
-    async with api(tmp_path, KEYS | {"user": "ann"}) as at:
-        ann, bob = await at.keys.add("ann"), await at.keys.add("bob")
-        async with at.http() as client:
-            assert (await client.get("/")).status_code == 401
-            assert "Basic" in (await client.get("/any/path")).headers["www-authenticate"]
-            assert (await client.get("/", auth=("whoever", bob))).status_code == 403
-            assert (await client.get("/", auth=("whoever", ann))).text == "the page"
-            assert (await client.get("/", auth=("whoever", "wrong"))).status_code == 401
-
-
 async def test_statistics_name_no_user(tmp_path: Path) -> None:
     async with api(tmp_path, KEYS) as at:
         _, ann = await told(at)
