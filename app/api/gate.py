@@ -5,6 +5,7 @@ import re
 from time import perf_counter
 from uuid import uuid4
 
+from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -19,20 +20,22 @@ SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 # Gradio's program for the browser, the same for everybody.
 PUBLIC = ("/static/", "/assets/", "/theme.css", "/favicon.ico")
 SAFE = {"GET", "HEAD", "OPTIONS"}
-OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
+MCP = "/mcp"
+OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs", MCP}
+ELSEWHERE = "A page of another site made the browser send this request."
 log = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 class Gate:
-    """All applications on one port. The page's start and end are those of the whole.
+    """All applications on one port: all begin before the first request, and end after the last.
 
     `door` is where browsers sign in, where they do.
     """
 
     def __init__(
         self,
-        api: ASGIApp,
+        api: FastAPI,
         page: ASGIApp,
         sign_in: SignIn,
         settings: Settings,
@@ -47,7 +50,8 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._page(scope, receive, send)
+            async with self._api.router.lifespan_context(self._api):
+                await self._page(scope, receive, send)
         elif scope["type"] != "http":
             # Neither has web sockets, so nobody has to be signed in for one.
             await send({"type": "websocket.close", "code": 1000})
@@ -71,6 +75,8 @@ class Gate:
 
         try:
             self._check_host(headers.get("host", ""))
+            if scope["path"] == MCP and from_elsewhere(headers):
+                raise ForbiddenError(ELSEWHERE)
             limited = self._limited(receive, headers.get("content-length", ""))
         except UserError as error:
             await answer(error)(scope, receive, send_with_id)
@@ -82,7 +88,7 @@ class Gate:
         try:
             self._check_host(headers.get("host", ""))
             if scope["method"] not in SAFE and from_elsewhere(headers):
-                raise ForbiddenError("Another site sent this request.")
+                raise ForbiddenError(ELSEWHERE)
             if self._door and scope["path"] in (SIGN_IN, SIGN_OUT):
                 await self._door(scope, self._limited(receive, ""), send)
                 return

@@ -41,7 +41,7 @@ def endpoints(at: Api) -> list[tuple[str, str]]:
 
 
 def _routes(at: Api) -> list[APIRoute]:
-    document = at.gate._api.openapi()  # type: ignore[attr-defined]
+    document = at.gate._api.openapi()
     return [
         APIRoute(path, lambda: None, methods=[m.upper() for m in methods])
         for path, methods in document["paths"].items()
