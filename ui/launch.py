@@ -14,6 +14,7 @@ from ui.private import Private
 from ui.running import Running
 from ui.theme import theme
 from ui.users import Users
+from ui.who import SIGNED_OUT
 from ui.wiring import add_api, wire
 
 STYLE = Path(__file__).with_name("style.css")
@@ -69,7 +70,7 @@ def create_app(service: ChatService, *, user: str | None, sign_out: bool = False
         show_error=True,
         ssr_mode=False,
         theme=theme(),
-        head=_style(),
+        head=_style() + (SIGNED_OUT if sign_out else ""),
     )
     return app
 

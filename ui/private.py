@@ -61,8 +61,7 @@ class Private:
         if not isinstance(tab, str) or not tab:
             await _refuse(400, "Name the tab: session_hash.")(scope, receive, send)
         elif not self._belongs(tab, self._whose(Request(scope))):
-            message = "Somebody else signed in meanwhile. Load the page again."
-            await _refuse(403, message)(scope, receive, send)
+            await _refuse(403, "This tab is another user's.")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -156,7 +156,7 @@ def test_rebuilding_a_table_leaves_no_copy_of_its_rows_in_the_file(tmp_path: Pat
         c.executemany(
             "INSERT INTO facts (owner, text, same_as, kind, created_at)"
             " VALUES ('ann', ?, ?, 'stable', ?)",
-            [(f"I own zanzibar {n}. " * 20, str(n), NOW) for n in range(200)],
+            [(f"I own zanzibar {n}. " * 20, str(n), NOW) for n in range(400)],
         )
     migrate(url_of(file))
     free = free_pages(file)
