@@ -74,7 +74,7 @@ def draw(service: ChatService, *, sign_out: bool = False) -> dict[str, Any]:
         with gr.Column(elem_id="chat-panel", elem_classes="zone", min_width=240):
             parts |= _chat(service)
         with gr.Column(elem_id="memory-panel", elem_classes="zone", min_width=200):
-            parts |= draw_memory()
+            parts |= draw_memory(sign_in=sign_out)
         with gr.Column(elem_id="timings-panel", elem_classes="zone", min_width=200):
             parts |= draw_timings(service)
     return parts
