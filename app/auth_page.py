@@ -36,7 +36,10 @@ class Door:
         self._tries = Tries()
 
     async def form(self, request: Request) -> Response:
-        """The form to sign in with."""
+        """The form to sign in with, for who is not signed in."""
+        token = session_token(request.headers)
+        if token and await self._sessions.owner_of(token, by_key=self._accounts is None):
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
         return self._page()
 
     async def sign_in(self, request: Request) -> Response:
@@ -53,6 +56,7 @@ class Door:
         if token is None:
             return self._page(name, self._wrong, HTTPStatus.UNAUTHORIZED)
         self._tries.succeeded(name, peer)
+        await self._sessions.end(session_token(request.headers))
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
         response.set_cookie(
             COOKIE,

@@ -58,6 +58,7 @@ async def serve(
         with signals(stop):
             try:
                 async with running_service(settings, engine=engine, progress=progress) as service:
+                    await _note_where_nobody_can_sign_in(service, settings, progress)
                     url = _url(settings, listener)
                     server.append(_server(service, settings, lambda: announce(url)))
                     await server[0].serve(sockets=[listener])
@@ -207,6 +208,16 @@ def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]
     )
     desk = Desk(service, settings, sign_in)
     return desk, Gate(create_api(desk), page, sign_in, settings, door)
+
+
+async def _note_where_nobody_can_sign_in(
+    service: "ChatService", settings: Settings, progress: Progress
+) -> None:
+    if settings.auth == "accounts":
+        from app.accounts import Accounts
+
+        if not await Accounts(service.database).listed():
+            progress("Nobody can sign in yet: make an account with `inferscale accounts add NAME`.")
 
 
 def _is_news(record: logging.LogRecord) -> bool:

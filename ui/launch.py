@@ -18,20 +18,26 @@ from ui.who import SIGNED_OUT
 from ui.wiring import add_api, wire
 
 STYLE = Path(__file__).with_name("style.css")
+LARGEST_IMPORT = "64mb"
 WAITING_TURNS = 256  # more than these are told to come back later
 
 
 def build_ui(
-    service: ChatService, *, running: Running | None = None, sign_out: bool = False
+    service: ChatService,
+    *,
+    running: Running | None = None,
+    shared: bool = False,
+    sign_out: bool = False,
 ) -> gr.Blocks:
     """The chat, for whoever asks. Nothing is sent to anybody else: no analytics, no fonts.
 
-    `running` keeps the turns in progress, for whoever has to end them. With `sign_out` the
-    page has the user's name and a way out.
+    `running` keeps the turns in progress, for whoever has to end them. `shared` says that
+    there may be more than one user; with `sign_out` the page has their name and a way out.
     """
+    users = Users(service, running or Running(), shared=shared)
     demo = gr.Blocks(title="InferScale", analytics_enabled=False, fill_width=True)
     with demo:
-        wire(draw(service, sign_out=sign_out), Users(service, running or Running()), demo)
+        wire(draw(service, sign_out=sign_out), users, demo)
         add_api(service)
     demo.queue(max_size=WAITING_TURNS, api_open=False)
     return demo
@@ -62,12 +68,13 @@ def create_app(service: ChatService, *, user: str | None, sign_out: bool = False
 
     gr.mount_gradio_app(
         app,
-        build_ui(service, running=running, sign_out=sign_out),
+        build_ui(service, running=running, shared=user is None, sign_out=sign_out),
         path="/",
         auth_dependency=whose,
         footer_links=[],
         run_history=False,
         show_error=True,
+        max_file_size=LARGEST_IMPORT,
         ssr_mode=False,
         theme=theme(),
         head=_style() + (SIGNED_OUT if sign_out else ""),

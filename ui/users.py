@@ -10,11 +10,12 @@ from ui.upkeep import Upkeep
 
 
 class Users:
-    """What each user's events are handled by."""
+    """What each user's events are handled by. `shared`: there may be more than one user."""
 
-    def __init__(self, service: ChatService, running: Running) -> None:
+    def __init__(self, service: ChatService, running: Running, *, shared: bool) -> None:
         self._service = service
         self._running = running
+        self._shared = shared
 
     def turns(self, user: str) -> Turns:
         return Turns(self._service, user, self._running)
@@ -26,7 +27,8 @@ class Users:
         return Facts(self._service, user)
 
     def upkeep(self, user: str) -> Upkeep:
-        return Upkeep(self._service, user, self.conversations(user).leave)
+        leave = self.conversations(user).leave
+        return Upkeep(self._service, user, leave, shared=self._shared)
 
     def measuring(self, user: str) -> Measuring:
         return Measuring(self._service, user)

@@ -98,7 +98,19 @@ class Gate:
         except UserError as error:
             await self._turned_away(error, scope)(scope, receive, send)
         else:
-            await self._page(scope, receive, send)
+            await self._page(scope, receive, self._not_kept(scope, send))
+
+    def _not_kept(self, scope: Scope, send: Send) -> Send:
+        """`send`; where people sign in and out, no browser shows the page again by itself."""
+        if not self._sign_in.required or scope["path"].startswith(PUBLIC):
+            return send
+
+        async def send_not_kept(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return send_not_kept
 
     def _turned_away(self, error: UserError, scope: Scope) -> ASGIApp:
         """A person is sent to sign in; everybody else is told why not."""

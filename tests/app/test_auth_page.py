@@ -73,6 +73,26 @@ async def test_a_password_is_the_same_however_it_was_typed(tmp_path: Path) -> No
         assert (await sign_in(client, " bob ", "Zoe\u0308's long secret")).status_code == 303
 
 
+async def test_who_is_signed_in_is_not_asked_again_and_has_one_session(tmp_path: Path) -> None:
+    async with with_ann(tmp_path) as at, at.http() as client:
+        await sign_in(client)
+        token = client.cookies[COOKIE]
+        assert (await client.get("/sign-in")).headers["location"] == "/"
+        await sign_in(client)
+        assert client.cookies[COOKIE] != token
+        client.cookies.set(COOKIE, token, domain="127.0.0.1")
+        assert await page_of(client) == (303, "/sign-in")
+
+
+async def test_no_browser_keeps_the_page_for_whoever_comes_next(tmp_path: Path) -> None:
+    async with with_ann(tmp_path) as at, at.http() as client:
+        asked = await client.get("/sign-in")
+        await sign_in(client)
+        for reply in (asked, await client.get("/"), await client.get("/config")):
+            assert reply.headers["cache-control"] == "no-store"
+        assert "cache-control" not in (await client.get("/assets/x.js")).headers
+
+
 async def test_the_cookie_is_for_this_site_alone_and_out_of_scripts_reach(tmp_path: Path) -> None:
     async with with_ann(tmp_path) as at, at.http() as client:
         cookie = (await sign_in(client)).headers["set-cookie"].lower()

@@ -81,7 +81,7 @@ def sign_in(page: Page, name: str, password: str = PASSWORD) -> None:
 def ready(page: Page, name: str) -> None:
     """The chat is there, and it is that of `name`."""
     expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
-    expect(page.locator("#who")).to_contain_text(f"Signed in as {name}")
+    expect(page.locator("#who")).to_contain_text(f"Signed in as {name}", timeout=20_000)
 
 
 def test_two_people_at_once_see_only_what_is_theirs(page: Page, other: Page) -> None:

@@ -13,7 +13,9 @@ import pytest
 
 from app.accounts import Accounts
 from app.api.gate import OWN_PATHS, PUBLIC
+from app.auth_keys import ApiKeys
 from app.auth_passwords import Passwords
+from app.server import create_app as create_gate
 from app.settings import Settings
 from tests.agent.parts import Parts, opened, url_of
 from tests.agent.stand_in import text_of
@@ -216,3 +218,23 @@ def test_an_event_names_its_tab_and_is_not_endless(bob: Tab) -> None:
         assert reply.status_code == 400
     huge = b'{"session_hash": "x", "data": ["' + b"x" * (17 << 20) + b'"]}'
     assert bob.http.post(f"{API}/queue/join", content=huge).status_code == 413
+
+
+@pytest.mark.parametrize("auth", ["keys", "proxy", "off"])
+async def test_the_page_is_that_of_who_asks_in_whatever_way(tmp_path: Path, auth: Any) -> None:
+    listed = min(number for number, name in (await _names()).items() if name == "Facts.listed")
+    event = {"fn_index": listed, "data": ["", None]}
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.service.add_fact("ann", f"I live in {SECRET}.")
+        settings = Settings(auth=auth, auth_peers="10.0.0.5", user="bob")
+        _, gate = create_gate(parts.service, settings)
+        transport = httpx2.ASGITransport(gate, client=("10.0.0.5", 1))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            for name in ("ann", "bob"):
+                key = await ApiKeys(parts.database).add(name) if auth == "keys" else "x"
+                headers = {"Authorization": f"Bearer {key}", "X-Forwarded-User": name}
+                reply = await http.post(
+                    f"{API}/run/predict", json={**event, "session_hash": name}, headers=headers
+                )
+                assert reply.status_code == 200
+                assert (SECRET in reply.text) == (name == "ann" and auth != "off")
