@@ -198,7 +198,10 @@ class Settings(BaseSettings):
         "auto, rules or model",
     )
     user: str = _knob(
-        "me", "The user whom the chat page serves.", "any name that is not blank", pattern=r"\S"
+        "me",
+        "Whose memory it is where nobody has to sign in.",
+        "any name that is not blank",
+        pattern=r"\S",
     )
     timezone: Zone = _knob(
         "",
@@ -215,12 +218,20 @@ class Settings(BaseSettings):
         ge=0,
         le=65535,
     )
-    auth: Literal["off", "keys", "proxy"] = _knob(
+    auth: Literal["off", "accounts", "keys", "proxy"] = _knob(
         "off",
         "Who may ask. `off`: everybody who reaches the port, which then has to be on this "
-        "machine. `keys`: who has a key made by `inferscale keys add`. `proxy`: also whom a "
-        "proxy signed in.",
-        "off, keys or proxy",
+        "machine. `accounts`: who has a password set by `inferscale accounts add`, or a key. "
+        "`keys`: who has a key made by `inferscale keys add`. `proxy`: whom a proxy signed in, or "
+        "who has a key.",
+        "off, accounts, keys or proxy",
+    )
+    session_days: int = _knob(
+        30,
+        "How long a browser stays signed in, in days.",
+        "a whole number from 1 to 400",
+        ge=1,
+        le=400,
     )
     auth_header: str = _knob(
         "X-Forwarded-User",

@@ -3,6 +3,7 @@
 import typer
 
 from app.cli import (
+    accounts,
     backup,
     bench,
     engine,
@@ -35,6 +36,7 @@ facts.facts.command()(forgetting.forget)
 facts.facts.command()(forgetting.audit)
 facts.facts.command()(exchange.export)
 facts.facts.command("import")(exchange.import_)
+app.add_typer(accounts.accounts, name="accounts")
 app.add_typer(keys.keys, name="keys")
 app.command()(engine.engine)
 app.command()(upkeep.doctor)

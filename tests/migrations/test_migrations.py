@@ -73,12 +73,14 @@ def test_an_empty_database_gets_all_tables_and_the_file_its_folder(tmp_path: Pat
     file = tmp_path / "new folder" / "100%.db"
     assert migrate(url_of(file)) == head_revision()
     assert list(counts(file)) == [
+        "accounts",
         "api_keys",
         "conversations",
         "fact_events",
         "fact_sources",
         "fact_vectors",
         "facts",
+        "sessions",
         "turns",
         "users",
     ]
@@ -100,12 +102,14 @@ def test_rows_of_the_first_revision_survive_the_way_up_and_down(tmp_path: Path) 
     command.downgrade(alembic_config(url_of(file)), "0001")
     migrate(url_of(file))
     assert counts(file) == {
+        "accounts": 0,
         "api_keys": 0,
         "conversations": 1,
         "fact_events": 0,
         "fact_sources": 0,
         "fact_vectors": 0,
         "facts": 0,
+        "sessions": 0,
         "turns": 2,
         "users": 1,
     }
@@ -152,7 +156,7 @@ def test_rebuilding_a_table_leaves_no_copy_of_its_rows_in_the_file(tmp_path: Pat
         c.executemany(
             "INSERT INTO facts (owner, text, same_as, kind, created_at)"
             " VALUES ('ann', ?, ?, 'stable', ?)",
-            [(f"I own zanzibar {n}. " * 20, str(n), NOW) for n in range(200)],
+            [(f"I own zanzibar {n}. " * 20, str(n), NOW) for n in range(400)],
         )
     migrate(url_of(file))
     free = free_pages(file)

@@ -14,6 +14,10 @@ from agent.records import Scope
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
+from app.accounts import Accounts
+from app.auth_keys import ApiKeys
+from app.auth_passwords import Passwords
+from app.auth_sessions import Sessions
 from memory_engine.errors import (
     DatabaseLockedError,
     DatabaseReadOnlyError,
@@ -21,6 +25,7 @@ from memory_engine.errors import (
     DatabaseUnavailableError,
 )
 from tests.agent.parts import opened
+from tests.app.api.serving import CHEAP
 
 pytestmark = pytest.mark.postgres
 
@@ -73,6 +78,26 @@ async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url:
     with connect(postgres_url) as c:
         rows = c.execute("SELECT kind, ended_at IS NOT NULL FROM facts").fetchall()
         assert rows == [("stable", True)]
+
+
+async def test_accounts_and_keys_sign_in_and_their_sessions_end(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        accounts = Accounts(parts.database, Passwords(CHEAP))
+        keys, sessions = ApiKeys(parts.database), Sessions(parts.database, 1)
+        await accounts.add("ann", "correct horse battery")
+        by_password = await accounts.sign_in("ann", "correct horse battery", sessions)
+        by_key = await sessions.begin_with_key(await keys.add("ann"))
+        assert by_password is not None
+        assert by_key is not None
+        assert await sessions.owner_of(by_password, by_key=False) == "ann"
+        assert await sessions.owner_of(by_key, by_key=True) == "ann"
+        await accounts.set_password("ann", "another long secret")
+        assert await sessions.owner_of(by_password, by_key=False) is None
+        again = await accounts.sign_in("ann", "another long secret", sessions)
+        await accounts.remove("ann")
+        assert again is not None
+        assert await sessions.owner_of(again, by_key=False) is None
+        assert [key.revoked_at is None for key in await keys.listed("ann")] == [False]
 
 
 async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
