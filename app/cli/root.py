@@ -10,6 +10,7 @@ from app.cli import (
     forgetting,
     keys,
     measure,
+    plan,
     replies,
     serving,
     settings_table,
@@ -38,6 +39,7 @@ app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
 app.command()(bench.bench)
 app.add_typer(evaluate.evaluate, name="eval")
+app.command()(plan.plan)
 app.command()(settings_table.settings)
 
 
