@@ -9,13 +9,14 @@ Report = dict[str, Any]
 
 _GIB = 1 << 30
 _NEEDED = {
-    "messages_as_text": "all messages, as text",
-    "messages_as_kv": "all messages, as KV",
-    "talking_on_device": "everybody who talks at a time, on the device",
-    "talking_at_hand": "everybody who talks at a time, on device or host",
+    "text": "all messages as text",
+    "kv": "all messages as KV: the next three together",
+    "messages_as_kv": "  the messages",
+    "encoding": "  encoding, beside the chat",
+    "talking_at_hand": "  who talks at a time, on device or host",
+    "talking_on_device": "who talks at a time, on the device alone",
     "all_at_hand": "everybody, on device or host",
     "all_on_disk": "everybody, on disk",
-    "encoding": "encoding what is learnt, beside the chat",
 }
 _TIERS = {
     "text": "prefilled as text",
@@ -102,7 +103,12 @@ def _load(report: Report) -> Table:
         for arm, load in report["load"]["arms"].items()
     ]
     columns = ["facts as", "ms of an engine a message", "busy", "mean wait, ms"]
-    return Table(f"Load on {report['engines']:,} engines", columns, rows)
+    load = report["load"]
+    title = (
+        f"Load on {report['engines']:,} engines: {load['held_at_opening']:.1%} of conversations "
+        f"begin with KV, {load['as_text']:.1%} of messages have none"
+    )
+    return Table(title, columns, rows)
 
 
 def _encoding(report: Report) -> Table:
@@ -116,11 +122,67 @@ def _encoding(report: Report) -> Table:
             ("seconds until all at hand is back", encoding["after_loss_s"]["at_hand"].values()),
         )
     ]
+    new, again = encoding["to_encode_per_s"].values()
     title = (
-        f"Encoding: {encoding['new_facts_per_s']:,.1f} new facts/s keep the encoders "
+        f"Encoding {new:,.1f} new facts/s and {again:,.1f} again, of who comes back: "
         f"{encoding['utilization']:.1%} busy; then the loss of one of {report['engines']:,} engines"
     )
     return Table(title, ["what", "alone", "beside a chat"], rows)
+
+
+def simulated_as_text(report: Report) -> str:
+    """What a simulation found."""
+    return "\n\n".join(table(*each) for each in simulation_tables(report))
+
+
+def simulation_tables(report: Report) -> list[Table]:
+    """Where KV was found and how long it took, by span; and what the loss did."""
+    return [_spans(report), _loss(report)]
+
+
+def _spans(report: Report) -> Table:
+    rows: list[list[object]] = [
+        [
+            name,
+            f"{span['messages']:,}",
+            *(f"{share:.1%}" for share in span["found"].values()),
+            *(f"{span['ttft_ms'][figure]:,.1f}" for figure in ("median", "p90", "p99")),
+            f"{span['wait_ms']['mean']:,.1f}",
+        ]
+        for name, span in report["spans"].items()
+        if span["messages"]
+    ]
+    scenario = report["scenario"]
+    title = (
+        f"{scenario['hours']:g} hours on {report['engines']} engines as {scenario['mode']}, "
+        f"simulated in {report['took_s']:.0f} s"
+    )
+    columns = ["span", "messages", "device", "host", "disk", "text"]
+    return Table(title, [*columns, "TTFT median, ms", "p90", "p99", "mean wait"], rows)
+
+
+def _loss(report: Report) -> Table:
+    encoding, moved = report["encoding"], report["moved"]
+    rows: list[list[object]] = [
+        ["busiest engine", f"{report['busiest']:.1%}"],
+        ["busiest encoder", f"{encoding['busiest']:.1%}"],
+        ["facts waiting to be encoded, at most", f"{encoding['most_waiting_facts']:,}"],
+    ]
+    if moved is not None:
+        back = moved["back_after_s"]
+        rows += [
+            ["users of the lost engine seen", f"{moved['users']:,}"],
+            ["of their messages with KV, before", _share(moved["before"])],
+            ["in the worst minute", _share(moved["lowest"])],
+            ["as before again after", "never" if back is None else f"{back:,.0f} s"],
+            ["messages asked again elsewhere", f"{report['retried']:,}"],
+            ["replies broken off", f"{report['broken']:,}"],
+        ]
+    return Table("Engines, and the loss of one", ["what", "figure"], rows)
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def size(count: float) -> str:

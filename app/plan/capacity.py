@@ -1,16 +1,14 @@
-"""What a fleet needs, computed: bytes, engines, encoding, and time to the first token."""
+"""What an engine has for facts, and what a fleet of so many engines makes of the users' load."""
 
-from dataclasses import asdict, dataclass
-from math import ceil
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
+from app.plan.che import hit_rate
 from app.plan.fleet import Fleet
 from app.plan.rates import Rates
 from app.plan.shape import Shape
 from memory_engine.engines.memory_budget import GPU_SHARE
 from memory_engine.errors import SettingsError
-
-Report = dict[str, Any]
 
 GIB = 1 << 30
 _ONE_AT_A_TIME = 1
@@ -49,127 +47,70 @@ def memory_of(fleet: Fleet, shape: Shape, rates: Rates) -> Memory:
     return Memory(shape.weight_bytes, cache, device, host, int(fleet.disk_gib * GIB))
 
 
-def plan(fleet: Fleet, shape: Shape, rates: Rates) -> Report:
-    """All of it as plain values, ready for `json.dumps`. Bytes, ms, seconds as named."""
-    memory = memory_of(fleet, shape, rates)
-    a_fact = fleet.tokens * shape.token_bytes(fleet.store)
-    a_user = fleet.facts * a_fact
-    users = {tier: getattr(memory, tier) // a_user for tier in ("device", "host", "disk")}
-    needed = _engines_needed(fleet, rates, users)
-    engines = fleet.engines or needed["kv"]
-    return {
-        "model": shape.name,
-        "rates": {
-            "hardware": rates.hardware,
-            "model": rates.model,
-            "tensor_parallel": rates.tensor_parallel,
-            "estimate": rates.estimate,
-            "load_measured": rates.load is not None,
-            "beyond_measured": not rates.text.covers(fleet.recalled_tokens),
-        },
-        "fleet": asdict(fleet),
-        "bytes": {
-            "a_token": shape.token_bytes(fleet.store),
-            "a_fact": a_fact,
-            "a_user": a_user,
-            "fleet": a_user * fleet.users,
-        },
-        "engine": {"bytes": asdict(memory), "users": users},
-        "ttft_ms": _ttft(fleet, rates, memory, a_user),
-        "engines_needed": needed,
-        "engines": engines,
-        "load": {
-            "messages_per_s": round(fleet.messages_per_s, 3),
-            "talking": round(fleet.talking, 1),
-            "arms": {arm: _load(fleet, rates, arm, engines) for arm in ("text", "kv")},
-        },
-        "encoding": _encoding(fleet, rates, users, engines),
-    }
+@dataclass(frozen=True)
+class Capacity:
+    """One engine of the fleet: users that each tier holds, and what it can do in a second."""
 
+    fleet: Fleet
+    rates: Rates
+    memory: Memory
+    a_fact: int
 
-def _engines_needed(fleet: Fleet, rates: Rates, users: dict[str, int]) -> dict[str, Any]:
-    """For each demand alone; `kv` and `text` are the most of those that they have."""
+    @property
+    def a_user(self) -> int:
+        """Bytes of a user's KV."""
+        return self.fleet.facts * self.a_fact
 
-    def for_rate(arm: str) -> int:
-        busy = rates.busy_ms(arm, fleet.recalled_tokens, fleet.reply_tokens) / 1000
-        return ceil(fleet.messages_per_s * busy / fleet.utilization)
+    @cached_property
+    def users(self) -> dict[str, int]:
+        """Users that each tier holds alone."""
+        return {t: getattr(self.memory, t) // self.a_user for t in ("device", "host", "disk")}
 
-    def to_hold(wanted: float, held: int) -> int | None:
-        return ceil(wanted / held) if held else None
+    @property
+    def at_hand(self) -> int:
+        """Users on device and host: what comes from the host keeps its place there, but few do."""
+        return self.users["device"] + self.users["host"]
 
-    at_hand = max(users["device"], users["host"])
-    encode = ceil(_learnt(fleet) / _encode(rates, fleet)["beside_chat"] / fleet.utilization)
-    needed = {
-        "messages_as_text": for_rate("text"),
-        "messages_as_kv": for_rate("kv"),
-        "talking_on_device": to_hold(fleet.talking, users["device"]),
-        "talking_at_hand": to_hold(fleet.talking, at_hand),
-        "all_at_hand": to_hold(fleet.users, at_hand),
-        "all_on_disk": to_hold(fleet.users, users["disk"]),
-        "encoding": encode,
-    }
-    if needed["talking_at_hand"] is None:
-        raise SettingsError("An engine does not hold one user's facts: raise --arena-gib.")
-    for_kv = (needed["messages_as_kv"], needed["talking_at_hand"], encode)
-    return needed | {"text": needed["messages_as_text"], "kv": max(filter(None, for_kv))}
+    @property
+    def facts_per_s(self) -> dict[str, float]:
+        """Facts of this fleet's length that are encoded: a fact costs about its own tokens."""
+        length = self.rates.fact_tokens / self.fleet.tokens
+        return {
+            "alone": self.rates.encode * length,
+            "beside_chat": self.rates.encode_beside_chat * length,
+        }
 
+    def busy_s(self, arm: str) -> float:
+        """Seconds of the engine that a message takes."""
+        fleet = self.fleet
+        return self.rates.busy_ms(arm, fleet.recalled_tokens, fleet.reply_tokens) / 1000
 
-def _ttft(fleet: Fleet, rates: Rates, memory: Memory, a_user: int) -> dict[str, float | None]:
-    tokens = fleet.recalled_tokens
-    host = rates.host.at(tokens) if rates.host and memory.host else None
-    behind = host or rates.kv.at(tokens)
-    disk = behind + disk_ms(fleet, a_user) if memory.disk else None
-    device, text = rates.kv.at(tokens), rates.text.at(tokens)
-    times = {"text": text, "device": device, "host": host, "disk": disk}
-    return {tier: None if ms is None else round(ms, 2) for tier, ms in times.items()}
+    def held_at_opening(self, engines: int) -> float:
+        """Share of conversations that begin with the user's KV at hand on so many engines."""
+        held = self.at_hand + self.users["disk"]
+        return hit_rate(self.fleet.users, self.fleet.zipf, engines * held)
 
+    def as_text(self, engines: int) -> float:
+        """Share of messages in KV mode that are served as text: first ones without KV."""
+        return (1 - self.held_at_opening(engines)) / self.fleet.conversation
 
-def disk_ms(fleet: Fleet, a_user: int) -> float:
-    """Reading all KV of a user from disk, before anything is injected."""
-    return a_user / (fleet.disk_gb_per_s * 1e9) * 1000
+    def busy(self, arm: str, engines: int) -> float:
+        """Share of its time that each engine works on messages; as KV with those as text."""
+        text = 1.0 if arm == "text" else self.as_text(engines)
+        mean = text * self.busy_s("text") + (1 - text) * self.busy_s("kv")
+        return self.fleet.messages_per_s * mean / engines
 
+    def to_encode_per_s(self, engines: int) -> dict[str, float]:
+        """Facts: new ones, and all of users who come back and whose KV is gone."""
+        fleet = self.fleet
+        gone = 1 - self.held_at_opening(engines)
+        return {
+            "new": fleet.messages_per_s * fleet.learnt,
+            "again": fleet.conversations_per_s * gone * fleet.facts,
+        }
 
-def _load(fleet: Fleet, rates: Rates, arm: str, engines: int) -> Report:
-    """One arm on so many engines: how busy each is, and the mean wait of an M/D/1 queue."""
-    busy = rates.busy_ms(arm, fleet.recalled_tokens, fleet.reply_tokens)
-    utilization = fleet.messages_per_s * busy / 1000 / engines
-    wait = busy * utilization / (2 * (1 - utilization)) if utilization < 1 else None
-    return {
-        "busy_ms": round(busy, 2),
-        "utilization": round(utilization, 4),
-        "wait_ms": None if wait is None else round(wait, 2),
-    }
-
-
-def _learnt(fleet: Fleet) -> float:
-    return fleet.messages_per_s * fleet.learnt
-
-
-def _encode(rates: Rates, fleet: Fleet) -> dict[str, float]:
-    """Facts a second of this fleet's length: a fact costs about its own tokens."""
-    length = rates.fact_tokens / fleet.tokens
-    return {"alone": rates.encode * length, "beside_chat": rates.encode_beside_chat * length}
-
-
-def _encoding(fleet: Fleet, rates: Rates, users: dict[str, int], engines: int) -> Report:
-    """New facts against the rate, and what the loss of an engine leaves to encode again.
-
-    Its users go to the other engines; with one engine, to itself when it is back.
-    """
-    rate = _encode(rates, fleet)
-    others = max(1, engines - 1)
-    at_hand = min(max(users["device"], users["host"]), fleet.users / engines)
-    talking = min(fleet.talking / engines, at_hand)
-    new = _learnt(fleet)
-    return {
-        "new_facts_per_s": round(new, 3),
-        "facts_per_s": {name: round(each, 1) for name, each in rate.items()},
-        "utilization": round(new / engines / rate["beside_chat"], 4),
-        "a_user_s": {name: round(fleet.facts / each, 3) for name, each in rate.items()},
-        "after_loss_s": {
-            what: {
-                name: round(lost * fleet.facts / each / others, 2) for name, each in rate.items()
-            }
-            for what, lost in (("talking", talking), ("at_hand", at_hand))
-        },
-    }
+    def encoding(self, engines: int) -> float:
+        """Share of its time that each engine's encoding works, beside the chat."""
+        return (
+            sum(self.to_encode_per_s(engines).values()) / engines / self.facts_per_s["beside_chat"]
+        )

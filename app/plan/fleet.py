@@ -13,9 +13,10 @@ class Fleet:
     """Users and engines; figures of a user are means.
 
     facts: of a user. tokens: of a fact. k: facts that a reply recalls at most. messages: of a
-    user and day. conversation: messages of one. pause: seconds between two of them. learnt:
-    new facts a message. reply_tokens: of a reply. engines: 0 for as many as are needed.
-    tensor_parallel: GPUs of an engine. utilization: how much of its time an engine may be
+    user and day. conversation: messages of one. pause: seconds between two of them. zipf:
+    exponent of the users' activity, 0 for equal users. learnt: new facts a message.
+    reply_tokens: of a reply. engines: 0 for as many as are needed. tensor_parallel: GPUs of an
+    engine. utilization: how much of its time an engine may be
     busy. *_gib: memory of an engine for KV of facts, on the device (None for what weights and
     cache leave), the host (None for half of it) and on disk (0 is none). disk_gb_per_s: how
     fast it is read.
@@ -28,6 +29,7 @@ class Fleet:
     messages: float = 5.0
     conversation: float = 5.0
     pause: float = 60.0
+    zipf: float = 0.6
     learnt: float = 0.2
     reply_tokens: int = 128
     engines: int = 0
@@ -47,7 +49,7 @@ class Fleet:
         for name in ("messages", "pause", "disk_gb_per_s"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{option(name)} must be more than 0.")
-        for name in ("learnt", "engines", "arena_gib", "host_gib", "disk_gib"):
+        for name in ("zipf", "learnt", "engines", "arena_gib", "host_gib", "disk_gib"):
             if (getattr(self, name) or 0) < 0:
                 raise SettingsError(f"{option(name)} must be 0 or more.")
         if self.conversation < 1:
@@ -61,6 +63,11 @@ class Fleet:
     def messages_per_s(self) -> float:
         """Of all users."""
         return self.users * self.messages / DAY
+
+    @property
+    def conversations_per_s(self) -> float:
+        """That begin, of all users."""
+        return self.messages_per_s / self.conversation
 
     @property
     def talking(self) -> float:

@@ -1,13 +1,15 @@
 """The plan of a fleet, against figures worked out by hand."""
 
+from dataclasses import replace
 from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.capacity import plan
+from app.plan.che import hit_rate
 from app.plan.fleet import Fleet
+from app.plan.planning import plan
 from app.plan.shape import shape_of
 from memory_engine.errors import SettingsError
 from tests.app.plan.reports import the_rates
@@ -43,13 +45,26 @@ def test_engines_are_counted_for_every_demand_alone() -> None:
     report = plan(FLEET, SHAPE, rates)
     needed, users = report["engines_needed"], report["engine"]["users"]
     text_s = rates.busy_ms("text", 200, 128) / 1000
-    assert needed["messages_as_text"] == ceil(10 * text_s / 0.7)
+    at_hand = users["device"] + users["host"]
+    assert needed["text"] == ceil(10 * text_s / 0.7)
     assert needed["talking_on_device"] == ceil(600 / users["device"])
-    assert needed["talking_at_hand"] == ceil(600 / users["host"])
-    assert needed["all_at_hand"] == ceil(172_800 / users["host"])
+    assert needed["talking_at_hand"] == ceil(600 / at_hand)
+    assert needed["all_at_hand"] == ceil(172_800 / at_hand)
     assert needed["all_on_disk"] is None
-    assert needed["encoding"] == 1
-    assert report["engines"] == needed["kv"] == max(needed["messages_as_kv"], 1)
+    together = ("messages_as_kv", "encoding", "talking_at_hand")
+    assert report["engines"] == needed["kv"] == max(needed[name] for name in together)
+
+
+def test_who_comes_back_after_their_kv_is_gone_is_text_once_and_encoded_again() -> None:
+    report = plan(replace(FLEET, engines=4), SHAPE, the_rates())
+    load, users = report["load"], report["engine"]["users"]
+    held = hit_rate(172_800, 0.6, 4 * (users["device"] + users["host"]))
+    assert load["held_at_opening"] == pytest.approx(held, abs=1e-4)
+    # One message of five opens a conversation.
+    assert load["as_text"] == pytest.approx((1 - held) / 5, abs=1e-4)
+    again = report["encoding"]["to_encode_per_s"]["again"]
+    assert again == pytest.approx(2 * (1 - held) * 20, abs=0.01)
+    assert report["encoding"]["utilization"] == pytest.approx((again + 2) / 4 / 100, abs=1e-3)
 
 
 def test_time_to_first_token_is_what_was_measured_for_so_many_tokens() -> None:
@@ -68,17 +83,13 @@ def test_facts_beyond_k_are_held_and_not_sent() -> None:
 
 def test_new_facts_are_held_against_the_rate_beside_a_chat() -> None:
     encoding = plan(FLEET, SHAPE, the_rates())["encoding"]
-    assert encoding["new_facts_per_s"] == 2
+    assert encoding["to_encode_per_s"]["new"] == 2
     assert encoding["facts_per_s"] == {"alone": 500, "beside_chat": 100}
     assert encoding["a_user_s"] == {"alone": 0.04, "beside_chat": 0.2}
 
 
 def test_what_an_engine_held_is_encoded_again_by_the_others() -> None:
-    report = plan(
-        Fleet(users=172_800, facts=20, tokens=10, arena_gib=10, host_gib=0, engines=5),
-        SHAPE,
-        the_rates(),
-    )
+    report = plan(replace(FLEET, engines=5), SHAPE, the_rates())
     talking = 600 / 5 * 20
     assert report["encoding"]["after_loss_s"]["talking"]["beside_chat"] == talking / 100 / 4
 
@@ -131,4 +142,4 @@ def test_more_users_never_need_fewer_engines_and_kv_never_takes_longer(
         return engines
 
     fewer, more = needed(users), needed(2 * users)
-    assert all(fewer[name] <= more[name] for name in ("text", "kv", "all_at_hand"))
+    assert all(fewer[name] <= more[name] for name in ("text", "kv", "encoding", "all_at_hand"))
