@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.cli.eval_tables import Table
-from app.cli.output import table
+from app.cli.output import counted, table
 
 Report = dict[str, Any]
 
@@ -105,7 +105,7 @@ def _load(report: Report) -> Table:
     columns = ["facts as", "ms of an engine a message", "busy", "mean wait, ms"]
     load = report["load"]
     title = (
-        f"Load on {report['engines']:,} engines: {load['held_at_opening']:.1%} of conversations "
+        f"Load on {counted(report['engines'], 'engine')}: {load['held_at_opening']:.1%} of conversations "
         f"begin with KV, {load['as_text']:.1%} of messages have none"
     )
     return Table(title, columns, rows)
@@ -125,7 +125,7 @@ def _encoding(report: Report) -> Table:
     new, again = encoding["to_encode_per_s"].values()
     title = (
         f"Encoding {new:,.1f} new facts/s and {again:,.1f} again, of who comes back: "
-        f"{encoding['utilization']:.1%} busy; then the loss of one of {report['engines']:,} engines"
+        f"{encoding['utilization']:.1%} busy; then the loss of one of {counted(report['engines'], 'engine')}"
     )
     return Table(title, ["what", "alone", "beside a chat"], rows)
 
@@ -155,7 +155,7 @@ def _spans(report: Report) -> Table:
     scenario = report["scenario"]
     title = (
         f"{scenario['hours']:g} hours on {report['engines']} engines as {scenario['mode']}, "
-        f"simulated in {report['took_s']:.0f} s"
+        f"simulated in {report['took_s']:.0f} s of one core"
     )
     columns = ["span", "messages", "device", "host", "disk", "text"]
     return Table(title, [*columns, "TTFT median, ms", "p90", "p99", "mean wait"], rows)
@@ -168,13 +168,16 @@ def _loss(report: Report) -> Table:
         ["busiest encoder", f"{encoding['busiest']:.1%}"],
         ["facts waiting to be encoded, at most", f"{encoding['most_waiting_facts']:,}"],
     ]
-    if moved is not None:
+    if moved is not None and report["scenario"]["mode"] == "kv":
         back = moved["back_after_s"]
         rows += [
             ["users of the lost engine seen", f"{moved['users']:,}"],
             ["of their messages with KV, before", _share(moved["before"])],
             ["in the worst minute", _share(moved["lowest"])],
             ["as before again after", "never" if back is None else f"{back:,.0f} s"],
+        ]
+    if moved is not None:
+        rows += [
             ["messages asked again elsewhere", f"{report['retried']:,}"],
             ["replies broken off", f"{report['broken']:,}"],
         ]
