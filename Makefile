@@ -44,6 +44,8 @@ figures: setup-dev
 	@$(BIN)/python -m scripts.performance
 	@$(BIN)/python -m scripts.plots
 	@$(BIN)/python -m scripts.evaluation
+	@$(BIN)/python -m scripts.rates
+	@$(BIN)/python -m scripts.scale
 
 # Resolve the requirement files again, keeping the pins that still fit.
 lock: setup

@@ -13,6 +13,7 @@ from app.cli import (
     forgetting,
     keys,
     measure,
+    plan,
     replies,
     serving,
     settings_table,
@@ -45,6 +46,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(bench.bench)
 app.add_typer(evaluate.evaluate, name="eval")
+app.command()(plan.plan)
 app.command()(settings_table.settings)
 
 
