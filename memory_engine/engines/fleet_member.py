@@ -44,12 +44,13 @@ class Member:
 
     async def drop(self, owner: str, segment_ids: Sequence[str] | None) -> int:
         """Drop now, or once the engine is back."""
-        try:
-            return await self.engine.drop(owner, segment_ids)
-        except EngineStoppedError:
-            self.stopped()
-            self._owe(owner, segment_ids)
-            return 0
+        if self.up:
+            try:
+                return await self.engine.drop(owner, segment_ids)
+            except EngineStoppedError:
+                self.stopped()
+        self._owe(owner, segment_ids)
+        return 0
 
     def stopped(self) -> None:
         """It does not answer."""
@@ -65,12 +66,17 @@ class Member:
         if like is not None:
             self._require_like(like)
         while self._owed:
-            owner, ids = next(iter(self._owed.items()))
-            await self.engine.drop(owner, None if ids is None else sorted(ids))
-            del self._owed[owner]
+            await self._pay(*self._owed.popitem())
         if not self.up:
             _log.info("The engine at %s is ready.", self.engine.url)
         self.up, self._refusal = True, ""
+
+    async def _pay(self, owner: str, ids: set[str] | None) -> None:
+        try:
+            await self.engine.drop(owner, None if ids is None else sorted(ids))
+        except EngineError:
+            self._owe(owner, None if ids is None else sorted(ids))
+            raise
 
     def _require_like(self, like: Engine) -> None:
         info, verdict = self.engine.info, self.engine.conformance
