@@ -27,11 +27,11 @@ class Member:
     async def look(self, like: Engine | None, *, closely: bool = False) -> EngineError | None:
         """See whether the engine runs; one that was away is checked before it counts as up.
 
-        like: an engine of the fleet, which it has to be like. closely: ask it even if its
-        server answers, for it may have started anew unnoticed. Returns why an engine that
-        answers cannot be used.
+        like: an engine of the fleet, which it has to be like. closely: ask the engine itself
+        and not only its server, for it may have started anew unnoticed. Returns why an engine
+        that answers cannot be used.
         """
-        if not await self.engine.healthy():
+        if not closely and not await self.engine.healthy():
             self.stopped()
         elif closely or not self.up:
             try:

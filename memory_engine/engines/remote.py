@@ -50,7 +50,7 @@ class RemoteEngine(VllmEngine):
     async def healthy(self) -> bool:
         """Whether the server answers and its engine runs."""
         try:
-            return (await self._http.get("/health", timeout=2.0)).is_success
+            return (await self._http.get("/health", timeout=5.0)).is_success
         except httpx.TransportError:
             return False
 
