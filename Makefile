@@ -4,6 +4,8 @@
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
 .PHONY: setup setup-dev run test lint format bench readme figures lock
 export PYTHON DEVICE
+# A process that imports vLLM takes twice as long where nothing keeps the compiled modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 PACKAGES = app agent memory_engine ui migrations scripts tests
 BIN = .venv/bin

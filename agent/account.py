@@ -31,7 +31,14 @@ def account(
         prefilled_tokens=usage.prefilled_tokens,
         output_tokens=usage.output_tokens,
         facts=tuple(
-            UsedFact(r.fact.id, r.fact.text, r.fact.when, r.score, r.fact.id in injected)
+            UsedFact(
+                r.fact.id,
+                r.fact.text,
+                r.fact.when,
+                r.score,
+                r.fact.id in injected,
+                r.fact.source,
+            )
             for r in plan.used
         ),
         left_out=plan.left_out,

@@ -19,13 +19,17 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class UsedFact:
-    """A fact that was in the prompt. `injected` means its KV came from the arena."""
+    """A fact that was in the prompt. `injected` means its KV came from the arena.
+
+    `source` is the user's message that said it, empty for one stated by hand.
+    """
 
     id: str
     text: str
     when: date | None
     score: float
     injected: bool
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str,
     context, request, began = runtime.context, state["request"], perf_counter()
     k = context.recall_k if request.k is None else request.k
     recalled = []
-    context.memory.expect_reply()
+    context.memory.expect_reply(request.owner)
     if k > 0:
         await context.holding.ensure(request.owner)
         named = await asyncio.to_thread(periods, request.message, utc_now(), context.zone)

@@ -28,8 +28,8 @@ class Request:
     Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
     scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;
     None is the agent's default. `again`: `message` is the conversation's last one already,
-    and the reply takes the place of the one it has. `client` comes from a program that keeps
-    the history itself.
+    and the reply takes the place of the one it has. `at_once`: the modes do not wait for one
+    another. `client` comes from a program that keeps the history itself.
     """
 
     owner: str
@@ -42,6 +42,7 @@ class Request:
     sampling: Sampling | None = None
     agent: str | None = None
     again: bool = False
+    at_once: bool = False
     client: Client | None = None
 
     @property

@@ -1,5 +1,6 @@
 """Last node of a reply: the engine's text, as it comes, and the account of it."""
 
+import asyncio
 from contextlib import aclosing
 from time import perf_counter
 from typing import Any
@@ -15,10 +16,20 @@ from memory_engine.types import Chunk, Mode
 
 
 async def respond(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
-    """Generate from the one plan in every mode asked for, one after the other."""
+    """Generate from the one plan in every mode asked for, one after the other or at once."""
     before_ms = (perf_counter() - runtime.context.started) * 1000
-    for mode in state["request"].modes:
-        await _respond_in(mode, state, runtime, before_ms)
+    modes = state["request"].modes
+    if not state["request"].at_once:
+        for mode in modes:
+            await _respond_in(mode, state, runtime, before_ms)
+        return {}
+    replies = [asyncio.create_task(_respond_in(m, state, runtime, before_ms)) for m in modes]
+    try:
+        await asyncio.gather(*replies)
+    finally:
+        for reply in replies:
+            reply.cancel()
+        await asyncio.wait(replies)
     return {}
 
 

@@ -119,8 +119,11 @@ class ChatService:
         sampling: Sampling | None = None,
         agent: str | None = None,
         again: bool = False,
+        at_once: bool = False,
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in every mode of `order` on identical token ids, one after the other.
+
+        With `at_once` they run together, share the engine, and slow each other down.
 
         The transcript keeps the KV reply. Where KV is not available only text replies.
         """
@@ -137,10 +140,18 @@ class ChatService:
             sampling=sampling,
             agent=None if agent is None else agent_name(agent),
             again=again,
+            at_once=at_once,
         )
         async with aclosing(self._replies(request)) as events:
             async for event in events:
                 yield event
+
+    async def check(self, user: str, message: str) -> None:
+        """Raise what keeps `message` from being answered: before something makes room for it.
+
+        Raises EmptyMessageError, MessageTooLongError, and EngineError if the engine is gone.
+        """
+        await self._agent.check(owner_name(user), _text(message))
 
     async def last_message(self, user: str, conversation_id: str) -> str:
         """What the user said last in a conversation. Raises NotFoundError."""
@@ -176,6 +187,11 @@ class ChatService:
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
         return await self._agent.transcript.messages(owner_name(user), conversation_id)
+
+    async def cut_off(self, user: str, conversation_id: str) -> bool:
+        """Whether the last reply was stopped, or failed, before its end. Raises NotFoundError."""
+        status = await self._agent.transcript.last_status(owner_name(user), conversation_id)
+        return status in ("stopped", "failed")
 
     async def facts(self, user: str) -> list[Fact]:
         """What is known about `user` now, in time order."""

@@ -104,9 +104,9 @@ class Memory:
         """Whether `sync` was called for `owner` since the start."""
         return owner in self._owners
 
-    def expect_reply(self) -> None:
+    def expect_reply(self, owner: str) -> None:
         """A message came: encoding makes room for the reply that will be asked for at once."""
-        self._encoding.message()
+        self._encoding.message(owner)
 
     async def recall(
         self,
@@ -171,7 +171,7 @@ class Memory:
         salt = self._salts.get(plan.prompt.owner, "") + sampling.cache_salt
         sampling = replace(sampling, cache_salt=salt)
         generating = self._engine.generate(plan.prompt, mode, sampling)
-        first_token = self._encoding.reply()
+        first_token = self._encoding.reply(plan.prompt.owner)
         try:
             async with aclosing(generating) as chunks:
                 async for chunk in chunks:

@@ -23,23 +23,23 @@ class Turns:
         self._most = most
         self._running = 0
         self._replies = 0
-        self._quiet_until = 0.0
+        self._expected: dict[str, float] = {}  # owner -> until when a reply is expected
         self._chat_until = 0.0
         self._changed = asyncio.Event()
 
-    def message(self) -> None:
-        """A message came, and the request for its reply follows: no encode begins in between."""
+    def message(self, owner: str) -> None:
+        """A message came, and its owner's `reply` follows: no encode begins in between."""
         now = time.monotonic()
-        self._quiet_until = now + _REPLY_FOLLOWS
+        self._expected[owner] = now + _REPLY_FOLLOWS
         self._chat_until = max(self._chat_until, now + _CHAT_LASTS)
 
-    def reply(self) -> Callable[[], None]:
+    def reply(self, owner: str) -> Callable[[], None]:
         """A reply begins to wait for its first token; call the result when it came or never will.
 
         The result may be called again without effect.
         """
         self._replies += 1
-        self._quiet_until = 0.0
+        self._expected.pop(owner, None)
         waiting = True
 
         def end() -> None:
@@ -72,16 +72,17 @@ class Turns:
         return time.monotonic() < self._chat_until
 
     def _may_encode(self) -> bool:
-        if self._replies or time.monotonic() < self._quiet_until:
+        now = time.monotonic()
+        self._expected = {owner: until for owner, until in self._expected.items() if until > now}
+        if self._replies or self._expected:
             return False
         return self._running < (1 if self._chatting() else self._most)
 
     def _pause(self) -> float | None:
         """Seconds until something changes of which nobody tells."""
         now = time.monotonic()
-        return min(
-            (t - now for t in (self._quiet_until, self._chat_until) if t > now), default=None
-        )
+        times = (*self._expected.values(), self._chat_until)
+        return min((t - now for t in times if t > now), default=None)
 
     def _notify(self) -> None:
         self._changed.set()

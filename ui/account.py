@@ -1,10 +1,13 @@
 """The account of a reply: a stopwatch until the first token, then where the time went."""
 
+from textwrap import shorten
+
 from agent.events import FirstToken, Reply, UsedFact
 from memory_engine.types import Mode
 from ui.difference import difference
 from ui.text import counted, day, milliseconds, verbatim
 
+SOURCE_SHOWN = 160  # characters: enough to know a message again
 MODE_NAMES = {Mode.TEXT: "Text", Mode.KV: "KV"}
 
 
@@ -104,11 +107,22 @@ def facts_list(reply: Reply) -> str:
 def _fact(fact: UsedFact) -> str:
     way = "injected" if fact.injected else "as text"
     date = f"{day(fact.when)}, " if fact.when else ""
-    return f"{verbatim(fact.text)} *({date}{way})*"
+    return f"{verbatim(fact.text)} *({date}{way}; {_source(fact.source)})*"
 
 
-def verdict(first: Reply, second: Reply) -> str:
-    """How two modes compare, in the order they ran: time to first token, and agreement."""
+def _source(said: str) -> str:
+    return (
+        f"you said: “{verbatim(shorten(said, SOURCE_SHOWN, placeholder=' …'))}”"
+        if said
+        else "added by hand"
+    )
+
+
+def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str = "") -> str:
+    """How two modes compare, in the order they ran: time to first token, and agreement.
+
+    `so_far` says the same of all comparisons of the page.
+    """
     slow, fast = (first, second) if first.ttft_ms >= second.ttft_ms else (second, first)
     times = f"{milliseconds(slow.ttft_ms)} → {milliseconds(fast.ttft_ms)}"
     ratio = slow.ttft_ms / fast.ttft_ms if fast.ttft_ms > 0 else 1.0
@@ -124,9 +138,14 @@ def verdict(first: Reply, second: Reply) -> str:
         else ""
     )
     agree = "The replies are identical" if same else "The replies differ"
+    order = (
+        "Both ran at once and slowed each other down"
+        if at_once
+        else f"{MODE_NAMES[first.mode]} ran first; the order alternates"
+    )
+    overall = f'<span class="so-far">{so_far}</span>' if so_far else ""
     return (
         f'<div class="verdict" role="status"><strong>{speed}</strong>'
         f'<span class="agree"><span aria-hidden="true">{"=" if same else "≠"}</span> {agree}'
-        f'</span><span class="quiet">{MODE_NAMES[first.mode]} ran first; the order alternates'
-        f"</span>{differ}</div>"
+        f'</span><span class="quiet">{order}</span>{overall}{differ}</div>'
     )

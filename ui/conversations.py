@@ -2,6 +2,7 @@
 
 from app.service import ChatService
 from memory_engine.errors import UserError
+from ui.account import stopped
 from ui.clicked import Click
 from ui.conversation_rows import as_document, conversations_list, file_name
 from ui.pane import Changes, Shown, transcript
@@ -59,12 +60,14 @@ class Conversations:
         """Show a conversation as SQL keeps it."""
         await self._running.stop(tab, leave=True)
         shown = transcript(await self._service.messages(self._user, conversation_id))
+        cut_off = await self._service.cut_off(self._user, conversation_id)
         conversations = await self._service.conversations(self._user)
         (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
             **_showing(shown),
             "right": shown if mode == SIDE_BY_SIDE else [],
+            "left_account": stopped("") if cut_off else "",
             "conversation_id": conversation_id,
             "memory": memory,
             **await self.listed(conversation_id, search),

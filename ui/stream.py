@@ -20,7 +20,8 @@ async def batches(
 ) -> AsyncGenerator[list[Item], None]:
     """Group what `source` yields so that a group leaves at most every `interval` seconds.
 
-    An urgent item, the one after it, and the last ones leave at once. `source` is iterated
+    An urgent item leaves with the one after it, as soon as that comes, and so do the last
+    ones. `source` is iterated
     in one task of its own; when `stop` is set or this generator is closed, that task is
     cancelled, and this generator ends when `source` is closed. An error of `source` is
     raised here, after the items before it.
@@ -33,16 +34,17 @@ async def batches(
         ended = False
         while not ended and (item := await queue.get()) is not None:
             batch = [item]
-            while not ended and not urgent(batch[-1]):
+            while not ended and not any(map(urgent, batch[:-1])):
+                left = None if urgent(batch[-1]) else max(due - time.monotonic(), 0)
                 try:
-                    more = await asyncio.wait_for(queue.get(), max(due - time.monotonic(), 0))
+                    more = await asyncio.wait_for(queue.get(), left)
                 except TimeoutError:
                     break
                 if more is None:
                     ended = True
                 else:
                     batch.append(more)
-            due = time.monotonic() + (0 if urgent(batch[-1]) else interval)
+            due = time.monotonic() + interval
             yield batch
         if not stop.is_set():
             await pump

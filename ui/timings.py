@@ -1,9 +1,9 @@
 """Time to the first token over the turns of this page: a chart, and a table that says the same."""
 
 from collections.abc import Sequence
-from statistics import median
 
 from agent.events import Reply
+from app.figures import distribution, speedup
 from memory_engine.types import Mode
 from ui.account import MODE_NAMES
 from ui.text import milliseconds
@@ -19,6 +19,26 @@ def with_replies(points: Sequence[Point], replies: Sequence[Reply]) -> list[Poin
     turn = points[-1][0] + 1 if points else 1
     more = [(turn, r.mode.value, r.ttft_ms, len(r.facts)) for r in replies]
     return [point for point in (*points, *more) if point[0] > turn - LAST]
+
+
+def compared(points: Sequence[Point]) -> str:
+    """All side-by-side turns of the page in a line: how often, and how much faster KV was."""
+    times: dict[str, dict[int, float]] = {mode.value: {} for mode in Mode}
+    for turn, mode, ttft_ms, _ in points:
+        times[mode][turn] = ttft_ms
+    both = times[Mode.TEXT.value].keys() & times[Mode.KV.value].keys()
+    if len(both) < 2:
+        return ""
+    text, kv = ([times[mode.value][turn] for turn in both] for mode in (Mode.TEXT, Mode.KV))
+    return (
+        f"All {len(both)} comparisons: {speedup(text, kv):.1f}x by the medians; "
+        f"Text {_spread(text)}, KV {_spread(kv)}"
+    )
+
+
+def _spread(times: Sequence[float]) -> str:
+    found = distribution(times)
+    return f"{milliseconds(found['median'])} (p90 {milliseconds(found['p90'])})"
 
 
 def drawn(points: Sequence[Point]) -> dict[str, str]:
@@ -78,10 +98,12 @@ def _summary(points: Sequence[Point]) -> str:
     for mode in Mode:
         times = [point[2] for point in points if point[1] == mode.value]
         if times:
-            cells = (len(times), *map(milliseconds, (median(times), min(times), max(times))))
+            found = distribution(times)
+            shown = (found["median"], found["p90"], found["p99"])
+            cells = (len(times), *map(milliseconds, shown))
             data = "".join(f"<td>{cell}</td>" for cell in cells)
             rows.append(f'<tr><th scope="row">{MODE_NAMES[mode]}</th>{data}</tr>')
-    heads = ("Mode", "Replies", "Median", "Fastest", "Slowest")
+    heads = ("Mode", "n", "Median", "p90", "p99")
     return _html_table(heads, rows)
 
 

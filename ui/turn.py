@@ -4,9 +4,10 @@ The handlers yield dicts of the named parts of the page that change. The convers
 itself lives in SQL: what the page shows is never sent back to the model.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gradio as gr
 
@@ -19,21 +20,23 @@ from ui.pane import Changes, Pane, Shown, without_last
 from ui.running import Progress, Running
 from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.stream import batches
-from ui.timings import Point, with_replies
+from ui.timings import Point, compared, with_replies
 
 Event = tuple[Mode, ReplyEvent]
+# What Gradio hands over, as the parts of the page are named in `ui.wiring.TURN_INPUTS`.
+PageValues = tuple[str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point], bool]
 
 NOTHING_YET = "Nothing was said in this conversation yet."
 
 
 @dataclass(frozen=True)
 class Page:
-    """What the page knows when a turn begins.
+    """What the page knows when a turn begins; its fields are those of `PageValues`.
 
     `asked` counts the side-by-side turns, which alternates their order. `left` and
     `right` are what the panes show, kept only to be shown again. `k` is how many facts to
     recall, `editing` says that the message takes the place of the last one, `points` are
-    the times so far.
+    the times so far. `at_once`: side by side, neither mode waits for the other.
     """
 
     mode: str
@@ -41,9 +44,10 @@ class Page:
     asked: int
     left: Shown
     right: Shown
-    k: int | None = None
-    editing: bool = False
-    points: tuple[Point, ...] = ()
+    k: int | None
+    editing: bool
+    points: Sequence[Point]
+    at_once: bool
 
     def without_last(self) -> "Page":
         """The page without the last exchange."""
@@ -64,16 +68,18 @@ class Turns:
             raise UserError("A reply is still being written. Wait for it, or stop it first.")
         return {"taken": message, "prompt": ""}
 
-    async def send(self, tab: str, message: str, *page: object) -> AsyncGenerator[Changes, None]:
-        """Ask `message`; the rest are the values of `Page`, in its order."""
-        turn = self._turn(tab, message, Page(*page))  # type: ignore[arg-type]
+    async def send(
+        self, tab: str, message: str, *page: *PageValues
+    ) -> AsyncGenerator[Changes, None]:
+        """Ask `message`."""
+        turn = self._turn(tab, message, Page(*page))
         async with aclosing(turn) as parts:
             async for changes in parts:
                 yield changes
 
-    async def retry(self, tab: str, *page: object) -> AsyncGenerator[Changes, None]:
+    async def retry(self, tab: str, *page: *PageValues) -> AsyncGenerator[Changes, None]:
         """Reply to the last message again: the new reply takes the place of the old one."""
-        now = Page(*page)  # type: ignore[arg-type]
+        now = Page(*page)
         try:
             message = await self._last_message(now)
         except UserError as error:
@@ -83,9 +89,9 @@ class Turns:
             async for changes in parts:
                 yield changes
 
-    async def undo(self, tab: str, *page: object) -> Changes:
+    async def undo(self, tab: str, *page: *PageValues) -> Changes:
         """Remove the last exchange, with what only it taught."""
-        now = Page(*page)  # type: ignore[arg-type]
+        now = Page(*page)
         await self.running.stop(tab)
         try:
             if now.conversation_id is None:
@@ -105,10 +111,10 @@ class Turns:
             **no_account(),
         }
 
-    async def edit(self, *page: object) -> Changes:
+    async def edit(self, *page: *PageValues) -> Changes:
         """Put the last message back into the box; sending it replaces the exchange."""
         try:
-            message = await self._last_message(Page(*page))  # type: ignore[arg-type]
+            message = await self._last_message(Page(*page))
         except UserError as error:
             return {"notice": notice(str(error))}
         return {"prompt": message, "editing": True, "notice": "", **_edit_bar(True)}
@@ -152,7 +158,8 @@ class Turns:
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
-            if page.editing and conversation_id is not None and message.strip():
+            if page.editing and conversation_id is not None:
+                await self._service.check(self._user, message)
                 await self._service.undo_exchange(self._user, conversation_id)
                 page = page.without_last()
                 yield {"editing": False, **_edit_bar(False)}
@@ -192,21 +199,23 @@ class Turns:
                 yield _changes(panes, touched)
         for pane in panes.values():
             pane.end()
-        verdict = _verdict(panes)
         replies = [pane.reply for pane in panes.values() if pane.reply]
+        # Times of modes that slowed each other down are not compared.
+        points = page.points if page.at_once else with_replies(page.points, replies)
+        verdict = _verdict(replies, points, page.at_once)
         yield {
             **idle(self._service),
             **offered([{}]),
             **_changes(panes, set(panes)),
             **verdict,
             "asked": page.asked + bool(verdict),
-            "points": with_replies(page.points, replies),
+            "points": points,
         }
 
     def _start(
         self, message: str, conversation_id: str | None, page: Page, again: bool
     ) -> tuple[dict[Mode, Pane], AsyncGenerator[Event, None]]:
-        asked = {
+        asked: dict[str, Any] = {
             "user": self._user,
             "message": message,
             "conversation_id": conversation_id,
@@ -217,13 +226,15 @@ class Turns:
             page = page.without_last()
         if page.mode != SIDE_BY_SIDE:
             mode = Mode(page.mode)
-            replies = self._service.reply(mode=mode, **asked)  # type: ignore[arg-type]
+            replies = self._service.reply(mode=mode, **asked)
             return {mode: Pane("left", page.left, message)}, _labelled(mode, replies)
         first, second = (Mode.TEXT, Mode.KV) if page.asked % 2 == 0 else (Mode.KV, Mode.TEXT)
         places = {Mode.TEXT: ("left", page.left), Mode.KV: ("right", page.right)}
         panes = {mode: Pane(*places[mode], message) for mode in (first, second)}
-        panes[second].account = account.queued(first)
-        both = self._service.compare(order=(first, second), **asked)  # type: ignore[arg-type]
+        if not page.at_once:
+            panes[second].account = account.queued(first)
+        asked |= {"order": (first, second), "at_once": page.at_once}
+        both = self._service.compare(**asked)
         return panes, both
 
 
@@ -231,9 +242,10 @@ def _edit_bar(shown: bool) -> Changes:
     return {"edit_bar": gr.update(visible=shown)}
 
 
-def _verdict(panes: dict[Mode, Pane]) -> Changes:
-    replies = [pane.reply for pane in panes.values() if pane.reply]
-    return {"strip": account.verdict(*replies)} if len(replies) == 2 else {}
+def _verdict(replies: Sequence[Reply], points: Sequence[Point], at_once: bool) -> Changes:
+    if len(replies) != 2:
+        return {}
+    return {"strip": account.verdict(*replies, at_once=at_once, so_far=compared(points))}
 
 
 def _changes(panes: dict[Mode, Pane], touched: set[Mode]) -> Changes:

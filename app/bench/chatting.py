@@ -92,10 +92,10 @@ class _Conversation:
     async def talk(self, messages: int, times: _Times) -> None:
         for _ in range(messages):
             came = perf_counter()
-            self._queue.message()
+            self._queue.message(self._prompt.owner)
             await self._recall()
             recalled = (perf_counter() - came) * 1000
-            first_token = self._queue.reply()
+            first_token = self._queue.reply(self._prompt.owner)
             try:
                 reply = await ask(
                     self._engine,

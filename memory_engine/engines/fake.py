@@ -115,6 +115,7 @@ class FakeEngine(Engine):
         return tuple(self._resident.get(owner, {}))
 
     async def arena(self) -> ArenaStats:
+        self._require_running()
         sizes = [n for held in self._resident.values() for n in held.values()]
         return ArenaStats(len(sizes), sum(sizes), 0)
 

@@ -21,12 +21,15 @@ from memory_engine.families.random_weights import register_loader
 
 
 class InProcessEngine(EmbeddedEngine):
-    """An `EmbeddedEngine` with random weights whose vLLM runs in this process.
+    """An `EmbeddedEngine` whose vLLM runs in this process, with random weights.
 
-    One at a time, and one request at a time: whoever awaits an output computes it.
+    With `load_format="auto"` it has the model's own. One at a time, and one request at a time:
+    whoever awaits an output computes it.
     """
 
     async def start(self) -> None:
+        # The connector looks for the model among the live objects: those of now are not it.
+        gc.freeze()
         with _few_collections():
             await super().start()
 
@@ -38,13 +41,16 @@ class InProcessEngine(EmbeddedEngine):
         from vllm.v1.engine.llm_engine import LLMEngine
 
         _know_here(Path(self._model))
-        with _tolerant_scan(), mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"):
+        with (
+            _kernels_replaced_once(),
+            mock.patch.dict(os.environ, VLLM_ENABLE_V1_MULTIPROCESSING="0"),
+        ):
+            options = {"load_format": register_loader()} | self._options
             config = engine_config(
                 self._model,
-                load_format=register_loader(),
                 skip_tokenizer_init=True,
                 distributed_executor_backend="uni",
-                **self._options,
+                **options,
             )
             return _Requests(LLMEngine.from_vllm_config(config))
 
@@ -93,6 +99,20 @@ def _know_here(model: Path) -> None:
         known = ModelRegistry.models.get(name)
         if known is not None:
             ModelRegistry.register_model(name, known.load_model_cls())
+
+
+@contextmanager
+def _kernels_replaced_once() -> Iterator[None]:
+    # vLLM replaces its Triton kernels at every start, wherever a module has one, which takes
+    # most of a second. A module that is imported later gets the replacement.
+    from vllm.triton_utils import dispatcher
+
+    if dispatcher._registry:
+        with mock.patch.object(dispatcher, "register_kernels"):
+            yield
+    else:
+        with _tolerant_scan():
+            yield
 
 
 @contextmanager

@@ -104,7 +104,7 @@ class StandInMemory(Memory):
     async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:
         return [_by_words(self.held.get(owner, []), text)[:count] for text in texts]
 
-    def expect_reply(self) -> None:
+    def expect_reply(self, owner: str) -> None:
         self.expected += 1
 
     async def forget(self, owner: str) -> None:
@@ -123,6 +123,7 @@ class StandInMemory(Memory):
         return sorted(set(await self.engine.owned(owner)) - wanted)
 
     async def residency(self, owner: str) -> Residency:
+        await self.engine.arena()
         resident = self.engine.resident(owner)
         facts = self.held.get(owner, [])
         here = {f.id: 1000 for f in facts if self._segment(owner, f.text) in resident}

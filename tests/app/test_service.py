@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +147,9 @@ async def test_stop_aborts_the_engine_and_keeps_what_was_shown(tmp_path: Path) -
         (conversation,) = await parts.service.conversations("ann")
         messages = await parts.service.messages("ann", conversation.id)
         assert messages == [Message("user", "I live in Bern."), Message("assistant", "one two")]
+        assert await parts.service.cut_off("ann", conversation.id)
+        await parts.say("And now?", conversation_id=conversation.id)
+        assert not await parts.service.cut_off("ann", conversation.id)
         await parts.service.settle("ann")
         assert await parts.known() == ["I live in Bern."]
 
@@ -249,6 +253,19 @@ async def test_compare_replies_twice_and_keeps_the_kv_reply(tmp_path: Path) -> N
         assert [m.role for m in messages] == ["user", "assistant"]
 
 
+async def test_compared_at_once_both_modes_run_together_and_closing_stops_both(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path), reply=lambda prompt: "a b c d", delay=0.02) as parts:
+        asked: dict[str, Any] = {"user": "ann", "message": "Hi", "at_once": True}
+        order = [mode async for mode, _ in parts.service.compare(**asked)]
+        assert order.index(Mode.KV) < len(order) - order[::-1].index(Mode.TEXT)
+        replies = parts.service.compare(**asked)
+        await anext(replies)
+        await replies.aclose()
+        assert parts.engine.aborted == 2
+
+
 async def test_a_model_without_kv_replies_in_text_only(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path), supported=False) as parts:
         assert not parts.service.kv_available
@@ -330,3 +347,17 @@ async def test_a_reply_without_a_word_is_a_reply(tmp_path: Path) -> None:
         assert await parts.service.messages("ann", reply.conversation_id) == [
             Message("user", "Hello")
         ]
+
+
+async def test_a_message_is_checked_before_something_makes_room_for_it(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path), max_model_len=1200) as parts:
+        await parts.service.check("ann", "Who?")
+        with pytest.raises(EmptyMessageError):
+            await parts.service.check("ann", " ")
+        with pytest.raises(MessageTooLongError, match="limit"):
+            await parts.service.check("ann", "x" * 1500)
+        parts.engine.running = False
+        with pytest.raises(EngineStoppedError):
+            await parts.service.check("ann", "Who?")
+        parts.engine.running = True
+        assert await parts.service.conversations("ann") == []

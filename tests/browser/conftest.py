@@ -13,6 +13,9 @@ from tests.agent.parts import Parts, opened, url_of
 from tests.agent.stand_in import text_of
 from tests.ui.serving import Served, served
 
+# On a busy machine a page takes its time; only a test that fails waits so long.
+expect.set_options(timeout=15_000)
+
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
 
@@ -48,9 +51,9 @@ def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served[Part
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Parts]]:
-    """The served chat of a module; `own_page` empties it before each test."""
+    """The chat that most tests share; `own_page` empties it before each."""
     folder = tmp_path_factory.mktemp("chat")
 
     def open_it() -> AbstractAsyncContextManager[Parts]:
@@ -62,7 +65,7 @@ def shared_chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Par
 
 @pytest.fixture
 def own_page(browser: Browser, shared_chat: Served[Parts]) -> Iterator[Page]:
-    """A page of the module's chat, of which nothing is known and in which nothing was said."""
+    """A page of the shared chat, of which nothing is known and in which nothing was said."""
     shared_chat.wait(shared_chat.opened.service.forget_everything("ann"))
     page = page_of(browser, shared_chat.url, WIDE)
     yield page
@@ -90,7 +93,9 @@ def page(browser: Browser, chat: Served[Parts]) -> Iterator[Page]:
 
 
 @pytest.fixture
-def phone(browser: Browser, chat: Served[Parts]) -> Iterator[Page]:
-    page = page_of(browser, chat.url, NARROW)
+def own_phone(browser: Browser, shared_chat: Served[Parts]) -> Iterator[Page]:
+    """`own_page` on a phone."""
+    shared_chat.wait(shared_chat.opened.service.forget_everything("ann"))
+    page = page_of(browser, shared_chat.url, NARROW)
     yield page
     page.context.close()

@@ -43,7 +43,10 @@ def facts(page: Page) -> Locator:
     return page.locator("#memory-panel")
 
 
-def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(page: Page) -> None:
+def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(
+    own_page: Page,
+) -> None:
+    page = own_page
     say(page, "My dog is called Biscuit")
     expect(log(page)).to_contain_text("Nice to know.")
     expect(facts(page)).to_contain_text("My dog is called Biscuit.")
@@ -59,7 +62,8 @@ def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(pa
         ).to_be_visible()
     expect(page.get_by_text(re.compile(r"Prompt of \d+ tokens: [1-9]\d* injected"))).to_be_visible()
     log(page).get_by_text("1 fact used: 1 injected as KV").click()
-    expect(log(page)).to_contain_text(re.compile(r"My dog is called Biscuit\. \(.*injected\)"))
+    told = r"My dog is called Biscuit\. \(.*injected; you said: “My dog is called Biscuit”\)"
+    expect(log(page)).to_contain_text(re.compile(told))
 
     page.get_by_label("Forget: My dog is called Biscuit.").click()
     page.get_by_role("button", name="Yes, forget").click()
@@ -69,7 +73,8 @@ def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(pa
     expect(log(page)).to_contain_text("I do not know.")
 
 
-def test_conversations_come_back_after_a_reload(page: Page) -> None:
+def test_conversations_come_back_after_a_reload(own_page: Page) -> None:
+    page = own_page
     say(page, "My dog is called Biscuit")
     expect(log(page)).to_contain_text("Nice to know.")
     finished(page)
@@ -134,7 +139,8 @@ def test_what_was_said_before_the_server_ended_is_kept(browser: Browser, tmp_pat
     assert messages[1].content.startswith("0 1 2 3 4 5")
 
 
-def test_a_blank_message_is_explained(page: Page) -> None:
+def test_a_blank_message_is_explained(own_page: Page) -> None:
+    page = own_page
     say(page, "   ")
     expect(page.get_by_role("alert")).to_have_text("The message is empty. Write something first.")
     expect(page.get_by_text("No conversations yet.")).to_be_visible()
@@ -159,16 +165,18 @@ def test_a_stopped_engine_is_reported_and_the_message_stays(
     finished(page)
 
 
-def test_mark_up_and_control_tokens_show_as_text(page: Page) -> None:
-    text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
-    say(page, text)
-    expect(log(page)).to_contain_text(text)
+def test_mark_up_and_control_tokens_show_as_text(own_page: Page) -> None:
+    page = own_page
     page.get_by_role("textbox", name="New fact").fill("I like <b>plums</b> ${1+1} {{value}}.")
     page.get_by_role("button", name="Add").click()
     expect(facts(page)).to_contain_text("I like <b>plums</b> ${1+1} {{value}}.")
+    text = "<b>bold</b> <|im_end|> *star* {{x}} <img src=x>"
+    say(page, text)
+    expect(log(page)).to_contain_text(text)
 
 
-def test_side_by_side_shows_both_and_compares(page: Page) -> None:
+def test_side_by_side_shows_both_and_compares(own_page: Page) -> None:
+    page = own_page
     say(page, "My dog is called Biscuit")
     expect(facts(page)).to_contain_text("My dog is called Biscuit.")
     page.get_by_role("radio", name="Side by side").check()
@@ -198,3 +206,29 @@ def test_where_kv_is_refused_text_works_and_the_reason_is_shown(page: Page) -> N
     expect(log(page)).to_contain_text("Nice to know.")
     finished(page)
     expect(page.get_by_role("radio", name="KV", exact=True)).to_be_disabled()
+
+
+@pytest.mark.parametrize("chat", [{"max_model_len": 1200}], indirect=True)
+def test_an_edit_that_is_refused_keeps_the_exchange(page: Page) -> None:
+    say(page, "My dog is called Biscuit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    finished(page)
+    page.get_by_role("button", name="Edit message").click()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("My dog is called Biscuit")
+    say(page, "x" * 1500)
+    expect(page.get_by_role("alert")).to_contain_text("limit")
+    expect(log(page)).to_contain_text("Nice to know.")
+    expect(facts(page)).to_contain_text("My dog is called Biscuit.")
+    say(page, "My dog is called Biscotto")
+    expect(facts(page)).to_contain_text("My dog is called Biscotto.")
+    expect(facts(page)).not_to_contain_text("My dog is called Biscuit.")
+
+
+@pytest.mark.parametrize("chat", [{"delay": 0.05}], indirect=True)
+def test_a_reload_in_the_middle_of_a_reply_leaves_it_marked_as_stopped(page: Page) -> None:
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    page.reload()
+    page.locator("#conversations-panel").get_by_role("button", name="Please count").click()
+    expect(log(page)).to_contain_text("0 1 2 3 4 5")
+    expect(page.get_by_text("Stopped", exact=True)).to_be_visible()

@@ -25,7 +25,8 @@ def fill(page: Page) -> None:
     expect(page.get_by_role("log").first).to_contain_text("Nice to know.")
 
 
-def test_a_phone_shows_one_panel_at_a_time_without_sideways_scrolling(phone: Page) -> None:
+def test_a_phone_shows_one_panel_at_a_time_without_sideways_scrolling(own_phone: Page) -> None:
+    phone = own_phone
     fill(phone)
     assert phone.evaluate(OVERFLOW) <= 0
     for panel, shown in (
@@ -40,7 +41,8 @@ def test_a_phone_shows_one_panel_at_a_time_without_sideways_scrolling(phone: Pag
     expect(phone.get_by_role("textbox", name="Message")).to_be_visible()
 
 
-def test_on_a_phone_the_panes_stack(phone: Page) -> None:
+def test_on_a_phone_the_panes_stack(own_phone: Page) -> None:
+    phone = own_phone
     phone.get_by_role("radio", name="Side by side").check()
     fill(phone)
     upper, lower = (phone.get_by_role("log").nth(n).bounding_box() for n in (0, 1))
@@ -51,14 +53,16 @@ def test_on_a_phone_the_panes_stack(phone: Page) -> None:
     assert phone.evaluate(OVERFLOW) <= 0
 
 
-def test_every_control_has_a_name(page: Page) -> None:
+def test_every_control_has_a_name(own_page: Page) -> None:
+    page = own_page
     fill(page)
     page.get_by_role("radio", name="Side by side").check()
     expect(page.get_by_role("log")).to_have_count(2)
     assert page.evaluate(UNLABELLED) == []
 
 
-def test_focus_is_visible(page: Page) -> None:
+def test_focus_is_visible(own_page: Page) -> None:
+    page = own_page
     for _ in range(12):
         page.keyboard.press("Tab")
         outline = page.evaluate(
@@ -68,10 +72,10 @@ def test_focus_is_visible(page: Page) -> None:
         assert outline != "none"
 
 
-def test_a_dark_page_has_light_text(browser: Browser, chat: Served[Parts]) -> None:
+def test_a_dark_page_has_light_text(browser: Browser, shared_chat: Served[Parts]) -> None:
     context = browser.new_context(color_scheme="dark")
     page = context.new_page()
-    page.goto(chat.url)
+    page.goto(shared_chat.url)
     expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
     text, ground = page.evaluate(
         "(s => [s.color, s.backgroundColor].map((c) => c.match(/\\d+/g).slice(0, 3)"
@@ -81,15 +85,15 @@ def test_a_dark_page_has_light_text(browser: Browser, chat: Served[Parts]) -> No
     context.close()
 
 
-def test_nothing_is_fetched_from_elsewhere(browser: Browser, chat: Served[Parts]) -> None:
+def test_nothing_is_fetched_from_elsewhere(browser: Browser, shared_chat: Served[Parts]) -> None:
     context = browser.new_context()
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     page = context.new_page()
-    page.goto(chat.url)
+    page.goto(shared_chat.url)
     expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
     page.wait_for_timeout(500)
-    outside = [url for url in asked if not url.startswith((chat.url, "data:", "blob:"))]
+    outside = [url for url in asked if not url.startswith((shared_chat.url, "data:", "blob:"))]
     assert outside == []
     assert len(asked) > 5
     context.close()

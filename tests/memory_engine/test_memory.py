@@ -293,7 +293,7 @@ async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_i
 async def test_while_people_chat_runs_are_encoded_in_short_parts(
     memory: Memory, engine: FakeEngine
 ) -> None:
-    memory.expect_reply()
+    memory.expect_reply("anna")
     await memory.sync("anna", person([f"I have {i} cats." for i in range(12)]))
     await memory.settle("anna")
     assert max(len(job.spans) for job in engine.encoded) == 1 + 2

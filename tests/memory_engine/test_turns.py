@@ -44,7 +44,7 @@ async def test_as_many_encodes_run_as_are_allowed() -> None:
 
 async def test_no_encode_starts_before_a_reply_has_its_first_token() -> None:
     held = Turns(3)
-    first_token = held.reply()
+    first_token = held.reply("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())
     await soon()
@@ -61,7 +61,7 @@ async def test_while_people_chat_one_short_encode_runs_at_a_time(
 ) -> None:
     monkeypatch.setattr(turns, "_CHAT_LASTS", 0.2)
     held = Turns(3)
-    held.reply()()
+    held.reply("ann")()
     encodes = Encodes(held)
     tasks = [asyncio.create_task(encodes.one()) for _ in range(3)]
     await soon()
@@ -76,7 +76,7 @@ async def test_while_people_chat_one_short_encode_runs_at_a_time(
 
 async def test_a_reply_that_ends_twice_counts_once() -> None:
     held = Turns(1)
-    first, _second = held.reply(), held.reply()
+    first, _second = held.reply("ann"), held.reply("ann")
     first()
     first()
     encodes = Encodes(held)
@@ -91,14 +91,33 @@ async def test_from_a_message_to_its_request_nothing_begins(
 ) -> None:
     monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
     held = Turns(3)
-    held.message()
+    held.message("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())
     await soon()
-    first_token = held.reply()
+    first_token = held.reply("ann")
     await asyncio.sleep(0.15)
     assert encodes.running == 0
     first_token()
+    await soon()
+    assert encodes.running == 1
+    encodes.finish.set()
+    await task
+
+
+async def test_one_users_request_ends_no_quiet_that_anothers_message_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 5.0)
+    held = Turns(3)
+    held.message("ann")
+    held.message("ben")
+    held.reply("ben")()
+    encodes = Encodes(held)
+    task = asyncio.create_task(encodes.one())
+    await soon()
+    assert encodes.running == 0
+    held.reply("ann")()
     await soon()
     assert encodes.running == 1
     encodes.finish.set()
@@ -110,7 +129,7 @@ async def test_a_message_that_is_never_asked_about_stops_nothing_for_long(
 ) -> None:
     monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
     held = Turns(3)
-    held.message()
+    held.message("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())
     await soon()

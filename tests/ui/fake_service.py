@@ -26,6 +26,8 @@ class FakeService(ChatService):
         self.recall_k = 50
         self.left_out = 0
         self.fails_with: Exception | None = None
+        self.refuses_with: Exception | None = None
+        self.cut_off_at = ""  # the conversation whose last reply was stopped
         self.closed = 0
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
@@ -67,9 +69,15 @@ class FakeService(ChatService):
         self.asked.append((message, order))
         self.options.append(more)
         self._said(message, conversation_id, again=more.get("again", False))
-        for mode in order:
-            async for event in self._events(mode, conversation_id):
-                yield mode, event
+        if more.get("at_once"):
+            streams = [[event async for event in self._events(m, conversation_id)] for m in order]
+            for pair in zip(*streams, strict=True):
+                for mode, event in zip(order, pair, strict=True):
+                    yield mode, event
+        else:
+            for mode in order:
+                async for event in self._events(mode, conversation_id):
+                    yield mode, event
         self.kept[conversation_id or "new"].append(Message("assistant", self.answers[Mode.KV]))
 
     def _said(self, message: str, conversation_id: str | None, *, again: bool) -> None:
@@ -77,6 +85,12 @@ class FakeService(ChatService):
         if again:
             del kept[-2:]
         kept.append(Message("user", message))
+
+    async def check(self, user: str, message: str) -> None:
+        if not message.strip():
+            raise EmptyMessageError("The message is empty. Write something first.")
+        if self.refuses_with:
+            raise self.refuses_with
 
     async def last_message(self, user: str, conversation_id: str) -> str:
         said = [m.content for m in self.kept.get(conversation_id, []) if m.role == "user"]
@@ -130,6 +144,9 @@ class FakeService(ChatService):
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         return list(self.kept[conversation_id])
+
+    async def cut_off(self, user: str, conversation_id: str) -> bool:
+        return self.cut_off_at == conversation_id
 
     async def facts(self, user: str) -> list[Fact]:
         return list(self.known.values())

@@ -43,6 +43,15 @@ async def test_opening_shows_the_turns_as_they_were_said() -> None:
     assert changes["conversation_id"] == "c0"
 
 
+async def test_opening_tells_that_the_last_reply_was_cut_off() -> None:
+    service = told()
+    conversations = conversations_of(service)
+    assert (await conversations.open("tab", "c0", "kv"))["left_account"] == ""
+    service.cut_off_at = "c0"
+    assert "Stopped" in (await conversations.open("tab", "c0", "kv"))["left_account"]
+    assert (await conversations.open("tab", "c1", "kv"))["left_account"] == ""
+
+
 async def test_opening_side_by_side_fills_both_panes() -> None:
     changes = await conversations_of(told()).open("tab", "c0", SIDE_BY_SIDE)
     assert changes["right"] == changes["left"] != []

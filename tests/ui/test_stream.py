@@ -39,13 +39,16 @@ async def test_fast_items_leave_in_few_batches_and_all_arrive() -> None:
     assert len(groups) <= took / 0.05 + 2
 
 
-async def test_an_urgent_item_and_the_next_one_leave_at_once() -> None:
-    left: dict[int, float] = {}
+async def test_an_urgent_item_leaves_with_the_next_one_at_once() -> None:
     began = time.monotonic()
-    async for group in grouped(counting(4, 0.01), urgent=1, interval=5):
-        left |= dict.fromkeys(group, time.monotonic() - began)
-    assert left[1] < 1
-    assert left[2] < 1
+    async with aclosing(grouped(counting(9, 0.01), urgent=1, interval=5)) as groups:
+        assert await anext(groups) == [0]
+        assert await anext(groups) == [1, 2]
+        assert time.monotonic() - began < 1
+
+
+async def test_an_urgent_item_that_nothing_follows_leaves_at_the_end() -> None:
+    assert [g async for g in grouped(counting(1, 0), urgent=0)] == [[0]]
 
 
 async def test_a_slow_source_does_not_hold_back_what_it_gave() -> None:

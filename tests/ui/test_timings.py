@@ -8,7 +8,7 @@ from memory_engine.types import Mode
 from tests.agent.parts import opened, url_of
 from ui.difference import difference
 from ui.measure import Measuring
-from ui.timings import drawn, with_replies
+from ui.timings import compared, drawn, with_replies
 
 
 def reply_of(mode: Mode, ttft_ms: float) -> Reply:
@@ -30,8 +30,17 @@ def test_the_table_says_what_the_chart_shows() -> None:
     assert (shown.count("<circle"), shown.count("<path")) == (1, 2)
     text, kv = re.findall(r"<tr><th scope=\"row\">(?:Text|KV)</th>.*?</tr>", shown)
     assert re.findall(r"<td>(.*?)</td>", text) == ["1", "200 ms", "200 ms", "200 ms"]
-    assert re.findall(r"<td>(.*?)</td>", kv) == ["2", "45 ms", "40 ms", "50 ms"]
+    assert re.findall(r"<td>(.*?)</td>", kv) == ["2", "45 ms", "49 ms", "50 ms"]
     assert '<th scope="row">2</th><td>KV</td><td>50 ms</td><td>4</td>' in shown
+
+
+def test_comparisons_of_a_page_are_summed_up_from_the_second_on() -> None:
+    points = [(1, "text", 100.0, 3), (1, "kv", 20.0, 3), (2, "kv", 900.0, 3)]
+    assert compared(points) == ""
+    points += [(3, "kv", 40.0, 3), (3, "text", 200.0, 3)]
+    assert compared(points) == (
+        "All 2 comparisons: 5.0x by the medians; Text 150 ms (p90 190 ms), KV 30 ms (p90 38 ms)"
+    )
 
 
 def test_marks_stand_higher_the_longer_it_took() -> None:
@@ -58,7 +67,9 @@ async def test_a_question_is_measured_in_three_ways_and_nothing_is_kept(tmp_path
     shown = steps[-1]["measured"]
     for name in ("Text, cold", "Text, prefix cache warm", "KV injected"):
         assert name in shown
-    assert "3 runs each, 1 fact;" in shown
+    assert "n=5 each, 1 fact;" in shown
+    assert shown.count("p90 ") == 3
+    assert re.search(r"KV is \d+\.\dx faster to first token than cold text", shown)
     assert "The replies are identical." in shown
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.families.in_process import InProcessEngine
 from memory_engine.types import Mode, Prompt
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 from tests.memory_engine.engines.test_tensor_parallel import files_in, put_back
@@ -27,8 +28,9 @@ async def from_snapshot(engine: EmbeddedEngine, prompt: Prompt, folder: Path) ->
 async def test_a_store_in_fp8_conforms_and_takes_a_quarter_of_the_memory(
     real_engine: EmbeddedEngine, bundled_llm: Path, tmp_path: Path
 ) -> None:
-    engine = EmbeddedEngine(
+    engine = InProcessEngine(
         bundled_llm,
+        load_format="auto",
         arena_bytes=40 << 20,
         kv_cache_bytes=60 << 20,
         max_model_len=1024,

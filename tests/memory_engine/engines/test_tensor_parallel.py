@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.families.in_process import InProcessEngine
 from memory_engine.types import Mode, Prompt
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 
@@ -16,17 +18,20 @@ LENGTHS = [20, 41, 9, 30]
 
 @asynccontextmanager
 async def running(model: Path, ranks: int) -> AsyncIterator[EmbeddedEngine]:
-    engine = EmbeddedEngine(
-        model,
-        arena_bytes=2 << 20,
-        host_bytes=4 << 20,
-        kv_cache_bytes=32 << 20,
-        max_model_len=1024,
-        dtype="float32",
-        tensor_parallel_size=ranks,
-        skip_tokenizer_init=True,
-        snapshot_folder=model / "kv",
-        snapshot_bytes=64 << 20,
+    """Two ranks in processes of their own; one in this process, which starts sooner."""
+    options: dict[str, Any] = {
+        "arena_bytes": 2 << 20,
+        "host_bytes": 4 << 20,
+        "kv_cache_bytes": 32 << 20,
+        "max_model_len": 1024,
+        "dtype": "float32",
+        "snapshot_folder": model / "kv",
+        "snapshot_bytes": 64 << 20,
+    }
+    engine = (
+        InProcessEngine(model, load_format="auto", **options)
+        if ranks == 1
+        else EmbeddedEngine(model, tensor_parallel_size=ranks, skip_tokenizer_init=True, **options)
     )
     await engine.start()
     try:

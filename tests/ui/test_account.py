@@ -1,0 +1,34 @@
+"""The account of a reply: which facts it used, how they came, and who said them."""
+
+from datetime import date
+
+from agent.events import Reply, Timings, UsedFact
+from memory_engine.types import Mode
+from ui.account import facts_list, facts_title
+
+
+def reply_with(*facts: UsedFact) -> Reply:
+    timings = Timings(0, 0, 0, 0)
+    return Reply("Hi", Mode.KV, "c", "stop", 1, 1, timings, 1, 0, 0, 1, 1, facts)
+
+
+def test_a_fact_names_its_date_its_way_and_the_message_that_said_it() -> None:
+    said = "By the way: my *dog* is called Biscuit!"
+    reply = reply_with(
+        UsedFact("1", "My dog is called Biscuit.", date(2026, 5, 3), 0.5, True, said),
+        UsedFact("2", "I ski.", None, 0.4, False),
+    )
+    assert facts_title(reply) == "2 facts used: 1 injected as KV, 1 sent as text"
+    assert facts_list(reply).splitlines() == [
+        "- My dog is called Biscuit. *(3 May 2026, injected; "
+        r"you said: “By the way: my \*dog\* is called Biscuit!”)*",
+        "- I ski. *(as text; added by hand)*",
+    ]
+
+
+def test_of_a_long_message_the_beginning_is_told_on_one_line() -> None:
+    said = "I ski.\n" + "And so on. " * 40
+    (line,) = facts_list(reply_with(UsedFact("1", "I ski.", None, 0.5, True, said))).splitlines()
+    assert "I ski. And so on." in line
+    assert line.endswith(" …”)*")
+    assert len(line) < 220
