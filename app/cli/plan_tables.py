@@ -106,8 +106,7 @@ def _load(report: Report) -> Table:
     load = report["load"]
     title = (
         f"Load on {counted(report['engines'], 'engine')}: {load['held_at_opening']:.1%} of "
-        f"conversations "
-        f"begin with KV, {load['as_text']:.1%} of messages have none"
+        f"conversations begin with KV, {load['as_text']:.1%} of messages have none"
     )
     return Table(title, columns, rows)
 
