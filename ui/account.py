@@ -143,9 +143,15 @@ def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str =
         if at_once
         else f"{MODE_NAMES[first.mode]} ran first; the order alternates"
     )
+    warm = (
+        f'<span class="quiet">Text found {text.cached_tokens:,} of its '
+        f"{counted(text.prompt_tokens, 'token')} in the prefix cache</span>"
+        if text.cached_tokens > text.prompt_tokens / 10
+        else ""
+    )
     overall = f'<span class="so-far">{so_far}</span>' if so_far else ""
     return (
         f'<div class="verdict" role="status"><strong>{speed}</strong>'
         f'<span class="agree"><span aria-hidden="true">{"=" if same else "≠"}</span> {agree}'
-        f'</span><span class="quiet">{order}</span>{overall}{differ}</div>'
+        f'</span><span class="quiet">{order}</span>{warm}{overall}{differ}</div>'
     )

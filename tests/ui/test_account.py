@@ -2,9 +2,11 @@
 
 from datetime import date
 
+import pytest
+
 from agent.events import Reply, Timings, UsedFact
 from memory_engine.types import Mode
-from ui.account import facts_list, facts_title
+from ui.account import facts_list, facts_title, verdict
 
 
 def reply_with(*facts: UsedFact) -> Reply:
@@ -32,3 +34,17 @@ def test_of_a_long_message_the_beginning_is_told_on_one_line() -> None:
     assert "I ski. And so on." in line
     assert line.endswith(" …”)*")
     assert len(line) < 220
+
+
+@pytest.mark.parametrize(("cached", "told"), [(0, False), (16, False), (1024, True)])
+def test_a_comparison_says_that_text_had_its_prompt_in_the_prefix_cache(
+    cached: int, told: bool
+) -> None:
+    timings = Timings(0, 0, 0, 0)
+    text, kv = (
+        Reply("Hi", mode, "c", "stop", ms, ms, timings, 1294, 0, cached, 270, 1)
+        for mode, ms in ((Mode.TEXT, 200), (Mode.KV, 40))
+    )
+    shown = verdict(text, kv)
+    assert ("Text found 1,024 of its 1,294 tokens in the prefix cache" in shown) is told
+    assert "KV is 5.0x faster" in shown
