@@ -44,6 +44,8 @@ figures: setup-dev
 	@$(BIN)/python -m scripts.performance
 	@$(BIN)/python -m scripts.plots
 	@$(BIN)/python -m scripts.evaluation
+	@$(BIN)/python -m scripts.rates
+	@$(BIN)/python -m scripts.scale
 
 # Take the pictures of README.md again, with the bundled model and Chromium.
 screenshots: setup-dev

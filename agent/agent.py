@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import cast
 
 from agent.client_history import ClientTurns
@@ -33,6 +33,7 @@ from agent.transcript import Transcript
 from agent.upkeep import Upkeep
 from agent.utc import utc_now
 from agent.vectors import VectorStore
+from memory_engine.errors import DatabaseLockedError, DatabaseUnavailableError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling
 
@@ -42,6 +43,9 @@ CATCH_UP_S = 2.0
 # Whose facts are encoded at start: a private assistant's user is among them, and a server of
 # many does not encode everybody's.
 WARM_OWNERS = 4
+# How long a reply that was shown waits at most for a database that does not answer.
+KEEP_S = 10.0
+KEEP_AGAIN_S = 0.3
 
 
 log = logging.getLogger(__name__)
@@ -52,8 +56,8 @@ class Agent:
 
     `recall_k` is how many facts a reply recalls where it is not told.
     `transcript` and `facts` are for reading and listing; changes of facts go through
-    `knowledge`, because the memory has to follow. `zone` is the users' time zone. Call `start`
-    once before the first reply.
+    `knowledge`, because the memory has to follow; `upkeep` is what is seen to in the background.
+    `zone` is the users' time zone. Call `start` once before the first reply.
     """
 
     def __init__(
@@ -71,6 +75,8 @@ class Agent:
         self.transcript = Transcript(database)
         self.facts = FactStore(database)
         self._clients = ClientTurns(database, self.transcript)
+        # An SQLite file is one machine's: there, what a second program was just told may wait.
+        self._shared = not database.is_sqlite
         self._memory = memory
         self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
         self._sampling = sampling or Sampling()
@@ -79,10 +85,10 @@ class Agent:
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
         self.knowledge = Knowledge(database, self.facts, memory, self._holding)
-        self._upkeep = Upkeep(database, self._holding)
         decide = partial(decided, near=self._near, decider=decider) if decider else None
         self._remember_context = RememberContext(extractor, self.facts, self._holding, decide, zone)
-        self._remembering = Remembering(self.transcript, self._remember)
+        self._remembering = Remembering(self.transcript, self._remember, database.claim)
+        self.upkeep = Upkeep(database, self._holding, self._remembering)
         self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -92,7 +98,7 @@ class Agent:
         their first reply finds them encoded. Calling it again does nothing.
         """
         await self._remembering.start()
-        self._upkeep.start()
+        self.upkeep.start()
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="warming")
 
@@ -152,7 +158,7 @@ class Agent:
             self._warming.cancel()
             await asyncio.wait([self._warming])
         await self._remembering.aclose()
-        await self._upkeep.aclose()
+        await self.upkeep.aclose()
 
     async def _run(
         self, request: Request, context: ReplyContext, shown: Shown
@@ -190,12 +196,24 @@ class Agent:
         if shown.turn is None:
             return
         try:
-            await self.transcript.add_reply(
-                shown.turn, shown.text, shown.status, replacing=request.again
-            )
+            await self._keep(shown, shown.turn, replacing=request.again)
         finally:
             if request.remember and not request.again:
                 self._remembering.put(shown.turn)
+
+    async def _keep(self, shown: Shown, turn: UserTurn, *, replacing: bool) -> None:
+        """Store what was shown. A database that is being restarted is waited for."""
+        deadline = monotonic() + KEEP_S
+        while True:
+            try:
+                await self.transcript.add_reply(turn, shown.text, shown.status, replacing=replacing)
+                return
+            except (DatabaseLockedError, DatabaseUnavailableError):
+                if monotonic() > deadline:
+                    raise
+                await asyncio.sleep(KEEP_AGAIN_S)
+                # The connection may have broken when the reply was stored already.
+                replacing = True
 
     async def _warm(self) -> None:
         try:
@@ -212,6 +230,8 @@ class Agent:
             return
         try:
             async with asyncio.timeout(CATCH_UP_S):
+                if self._shared:
+                    await self._remembering.take_over(owner)
                 await self._remembering.settle(owner)
         except TimeoutError:
             log.warning("a reply did not wait any longer for what was said before it")

@@ -1,29 +1,33 @@
 """The database: one connection pool, short units of work, errors that say what to do."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy import URL, NullPool, event, func, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
-from agent.database_errors import explain
+from agent.database_errors import explain, no_answer
+from agent.database_options import (
+    BEGIN,
+    WAIT_S,
+    begin,
+    connect_arguments,
+    pool_options,
+    set_pragmas,
+)
 from memory_engine.errors import DatabaseError
 
-LOCK_TIMEOUT_MS = 5000
-# NORMAL, not FULL: in WAL mode a commit is in the operating system's hands before it
-# returns, so it survives kill -9 of this process. FULL would also survive a power cut,
-# at the price of an fsync before every first token.
-PRAGMAS = (
-    f"busy_timeout={LOCK_TIMEOUT_MS}",
-    "synchronous=NORMAL",
-    "foreign_keys=ON",
-    "secure_delete=ON",
-)
-BEGIN = "inferscale_begin"
+CONNECTIONS = 10
 
 
 def parse_url(database_url: str) -> URL:
@@ -49,26 +53,38 @@ def make_folder(url: URL) -> None:
 
 
 class Database:
-    """Units of work on the database at `url`. Creates an SQLite file's folder, no tables."""
+    """Units of work on the database at `url`. Creates an SQLite file's folder, no tables.
 
-    def __init__(self, database_url: str) -> None:
+    connections: the most that PostgreSQL gets from this process at a time, but for one more
+    while a turn is remembered.
+    """
+
+    def __init__(self, database_url: str, connections: int = CONNECTIONS) -> None:
         self.url = parse_url(database_url)
         self.name = self.url.render_as_string(hide_password=True)
         options: dict[str, Any] = {}
         if self.is_sqlite:
             make_folder(self.url)
         else:
-            options["connect_args"] = {"options": f"-c lock_timeout={LOCK_TIMEOUT_MS}"}
-            options["pool_pre_ping"] = True
-        self._engine = create_async_engine(self.url, **options)
+            options["connect_args"] = connect_arguments(self.url)
+        pool = {} if self.is_sqlite else pool_options(connections)
+        self._engine = create_async_engine(self.url, **options, **pool)
         if self.is_sqlite:
-            event.listen(self._engine.sync_engine, "connect", _set_pragmas)
-            event.listen(self._engine.sync_engine, "begin", _begin)
+            event.listen(self._engine.sync_engine, "connect", set_pragmas)
+            event.listen(self._engine.sync_engine, "begin", begin)
+        else:
+            self._claims = create_async_engine(
+                self.url, poolclass=NullPool, isolation_level="AUTOCOMMIT", **options
+            )
         writer = self._engine.execution_options(**{BEGIN: "BEGIN IMMEDIATE"})
+        # Readers of PostgreSQL would see no older state within a transaction than without one.
+        reader = self._engine.execution_options(
+            **({} if self.is_sqlite else {"isolation_level": "AUTOCOMMIT"})
+        )
         self._turn: AbstractAsyncContextManager[None] = (
             asyncio.Lock() if self.is_sqlite else nullcontext()
         )
-        self._reader = async_sessionmaker(self._engine, expire_on_commit=False)
+        self._reader = async_sessionmaker(reader, expire_on_commit=False)
         self._writer = async_sessionmaker(writer, expire_on_commit=False)
 
     @property
@@ -92,6 +108,21 @@ class Database:
         async with self._turn, self._unit(self._writer) as session:
             yield session
 
+    @asynccontextmanager
+    async def claim(self, name: str) -> AsyncIterator[bool]:
+        """Whether nobody else has claimed `name`; if so, nobody gets it until the end.
+
+        The claim is an advisory lock of a connection of its own, so that it ends with the
+        process. SQLite has none: there it says yes to everybody.
+        """
+        if self.is_sqlite:
+            yield True
+            return
+        with self._explained():
+            async with self._claims.connect() as connection:
+                key = func.hashtextextended(f"inferscale {name}", 0)
+                yield bool(await connection.scalar(select(func.pg_try_advisory_lock(key))))
+
     async def clear_traces(self) -> None:
         """On SQLite, move everything from the write-ahead log into the file and empty the log.
 
@@ -108,28 +139,27 @@ class Database:
 
     @asynccontextmanager
     async def _unit(self, factory: async_sessionmaker[AsyncSession]) -> AsyncIterator[AsyncSession]:
-        try:
+        with self._explained():
             async with factory() as session, session.begin():
+                await self._connect(session)
                 yield session
+
+    async def _connect(self, session: AsyncSession) -> None:
+        # A server that hangs keeps its connections open and obeys no time limit of its own.
+        try:
+            async with asyncio.timeout(None if self.is_sqlite else WAIT_S):
+                await session.connection()
+        except TimeoutError as error:
+            raise no_answer(self.name, f"nothing came within {WAIT_S} s") from error
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except NoConnectionError as error:
+            raise no_answer(self.name, "all connections to it are in use") from error
         except DBAPIError as error:
             explained = explain(error, self.name)
             if explained is None:
                 raise
             raise explained from error
-
-
-def _set_pragmas(connection: Any, _record: object) -> None:
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    try:
-        for pragma in PRAGMAS:
-            cursor.execute(f"PRAGMA {pragma}")
-    finally:
-        cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    # The driver's own BEGIN comes too late for DDL and for reads; see `write`.
-    statement = connection.get_execution_options().get(BEGIN, "BEGIN")
-    if statement:
-        connection.exec_driver_sql(statement)

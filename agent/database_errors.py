@@ -4,9 +4,11 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from memory_engine.errors import (
     DatabaseError,
+    DatabaseFullError,
     DatabaseLockedError,
     DatabaseReadOnlyError,
     DatabaseRevisionError,
+    DatabaseUnavailableError,
 )
 
 LOCKED = (
@@ -20,24 +22,39 @@ READ_ONLY = (
 REVISION = (
     "The database {name} does not have the tables this version needs. Run `inferscale migrate`."
 )
-UNREACHABLE = "The database {name} cannot be opened: {reason}. Check INFERSCALE_DATABASE_URL."
+FULL = (
+    "There is no room left for the database {name}, so nothing of this was stored. Free some "
+    "disk space, then try again."
+)
+UNREADABLE = "The database {name} cannot be opened: {reason}. Check INFERSCALE_DATABASE_URL."
+NO_ANSWER = (
+    "The database {name} does not answer: {reason}. Try again in a moment; if that does not "
+    "help, see whether its server runs, and check INFERSCALE_DATABASE_URL."
+)
 
 # What the drivers say: parts of SQLite's messages, and PostgreSQL's SQLSTATE codes.
 SQLITE = (
     (("database is locked", "database table is locked", "database is busy"), "locked"),
     (("readonly database", "read-only"), "read_only"),
     (("no such table", "no such column", "has no column named"), "revision"),
-    (
-        ("unable to open database", "not a database", "malformed", "disk i/o"),
-        "unreachable",
-    ),
+    (("database or disk is full",), "full"),
+    (("unable to open database", "not a database", "malformed", "disk i/o"), "unreadable"),
 )
 SQLSTATES = {
     "55P03": "locked",
+    "40P01": "locked",
     "25006": "read_only",
     "42501": "read_only",
     "42P01": "revision",
     "42703": "revision",
+    "53100": "full",
+    "57014": "no_answer",
+    "57P01": "no_answer",
+    "57P02": "no_answer",
+    "57P03": "no_answer",
+    "25P03": "no_answer",
+    "53200": "no_answer",
+    "53300": "no_answer",
 }
 
 
@@ -54,9 +71,18 @@ def explain(error: DBAPIError, name: str) -> DatabaseError | None:
         return DatabaseReadOnlyError(READ_ONLY.format(name=name))
     if found == "revision":
         return DatabaseRevisionError(REVISION.format(name=name))
-    if found == "unreachable":
-        return DatabaseError(UNREACHABLE.format(name=name, reason=reason.strip().split("\n")[0]))
+    if found == "full":
+        return DatabaseFullError(FULL.format(name=name))
+    if found == "no_answer":
+        return no_answer(name, _first_line(reason))
+    if found == "unreadable":
+        return DatabaseError(UNREADABLE.format(name=name, reason=_first_line(reason)))
     return None
+
+
+def no_answer(name: str, reason: str) -> DatabaseUnavailableError:
+    """The error for a database that does not answer, or not in time."""
+    return DatabaseUnavailableError(NO_ANSWER.format(name=name, reason=reason))
 
 
 def _kind(error: DBAPIError, reason: str) -> str | None:
@@ -68,5 +94,9 @@ def _kind(error: DBAPIError, reason: str) -> str | None:
         if any(part in lowered for part in parts):
             return kind
     if isinstance(error, OperationalError) and (sqlstate is None or sqlstate.startswith("08")):
-        return "unreachable"
+        return "no_answer"
     return None
+
+
+def _first_line(reason: str) -> str:
+    return reason.strip().split("\n")[0]

@@ -103,6 +103,7 @@ def fact_of(row: FactRow) -> Fact:
         valid_from=row.valid_from,
         valid_to=row.valid_to,
         scope=Scope(row.agent, _text_id(row.conversation_id)),
+        turn_id=row.source_turn_id,
     )
 
 

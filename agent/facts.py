@@ -47,6 +47,12 @@ class FactStore:
         async with self._database.read() as session:
             return await self._version(session, owner)
 
+    async def versions(self, owners: Sequence[str]) -> dict[str, int]:
+        """`version` of each of `owners` who is known."""
+        query = select(UserRow.name, UserRow.facts_version).where(UserRow.name.in_(owners))
+        async with self._database.read() as session:
+            return dict((await session.execute(query)).all())
+
     async def active(self, owner: str) -> list[Fact]:
         """The facts that hold now, in time order."""
         async with self._database.read() as session:

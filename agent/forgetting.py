@@ -60,7 +60,7 @@ class Forgetting:
             seen_only_there = FactRow.conversation_id == conversation.id
             taught = await _only_from(session, owner, turns, seen_only_there)
             count = await _empty(session, user, taught)
-            await _remove_turns(session, turns)
+            await _remove_turns(session, user, turns)
             await session.delete(conversation)
         await self._database.clear_traces()
         return count
@@ -85,7 +85,7 @@ class Forgetting:
             await session.flush()
             for old in replaced:
                 await restore_unless_rivalled(session, old)
-            await _remove_turns(session, turns)
+            await _remove_turns(session, user, turns)
         await self._database.clear_traces()
         return message
 
@@ -161,9 +161,11 @@ async def _only_from(
     return list(await session.scalars(select(FactRow).where(FactRow.owner == owner, wanted)))
 
 
-async def _remove_turns(session: AsyncSession, turns: Select[int]) -> None:
+async def _remove_turns(session: AsyncSession, user: UserRow, turns: Select[int]) -> None:
     """Delete turns; facts that another turn said too have that one as their source then."""
     ids = list(await session.scalars(turns))
+    # Another process may hold vectors of what they said, and KV computed behind them.
+    user.facts_version += 1
     await session.execute(delete(FactSourceRow).where(FactSourceRow.turn_id.in_(ids)))
     another = (
         select(func.min(FactSourceRow.turn_id))

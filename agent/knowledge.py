@@ -63,7 +63,7 @@ class Knowledge:
         saved = False
         while not saved:
             version, known = await self._facts.snapshot(owner)
-            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at)
+            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at, turn.id)
             saved = await self._facts.save(turn, changes, version)
         await self._transcript.add_reply(turn, reply, "complete")
         await self._holding.ensure(owner)

@@ -10,9 +10,12 @@ from agent.words import content_words
 
 
 def reconcile(
-    known: Known | Sequence[Fact], candidates: Sequence[Candidate], said_at: datetime
+    known: Known | Sequence[Fact],
+    candidates: Sequence[Candidate],
+    said_at: datetime,
+    turn_id: int | None = None,
 ) -> list[Change]:
-    """The changes that make `candidates`, said at `said_at`, known.
+    """The changes that make `candidates`, said at `said_at` by turn `turn_id`, known.
 
     A statement that is known already repeats; made twice in one message, it counts once. A
     new value of an attribute supersedes the old one; of two values in one message the last
@@ -24,7 +27,9 @@ def reconcile(
     changes: list[Change] = []
     targeted: set[str] = set()
     for candidate in _kept(candidates):
-        change = _change(known, candidate, said_at, targeted)
+        rival = known.rival(candidate)
+        late = rival is not None and _was_said_later(rival, said_at, turn_id)
+        change = _change(known, candidate, targeted, late=late)
         if change is not None:
             targeted.update(change.targets)
             changes.append(change)
@@ -39,13 +44,18 @@ def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [c for c in fresh if not c.attribute or c.denied or last[c.subject, c.attribute] is c]
 
 
-def _change(
-    known: Known, candidate: Candidate, said_at: datetime, targeted: set[str]
-) -> Change | None:
+def _was_said_later(fact: Fact, said_at: datetime, turn_id: int | None) -> bool:
+    # Clocks are set back, and those of two machines differ: turns have an order of their own.
+    if fact.turn_id is not None and turn_id is not None:
+        return fact.turn_id > turn_id
+    return fact.created_at > said_at
+
+
+def _change(known: Known, candidate: Candidate, targeted: set[str], *, late: bool) -> Change | None:
     same, rival = known.same(candidate), known.rival(candidate)
     if same is not None:
         return Change(candidate, (same.id,), "repeat")
-    if rival is not None and rival.created_at > said_at:
+    if late:
         return None
     denials = [fact.id for fact in known.denials(candidate) if fact.id not in targeted]
     if rival is None or rival.id in targeted:

@@ -59,7 +59,7 @@ class Fact:
     `when` is the date of an event or, without one, the date on which it was said.
     `attribute` names what has one value at a time, such as `home`; otherwise it is None.
     `subject` is whom it is about, empty for the user. It holds from `valid_from` until
-    `valid_to`, UTC instants; None is no end.
+    `valid_to`, UTC instants; None is no end. `turn_id` is the turn that said it; None is by hand.
     """
 
     id: str
@@ -72,6 +72,7 @@ class Fact:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     scope: Scope = EVERYWHERE
+    turn_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,32 @@
-"""The background worker that remembers turns, one after the other, in the order they were said."""
+"""The background worker that remembers turns, one after the other, in the order they were said.
+
+Several processes may work on one database: whoever has claimed a user remembers what that user
+said, oldest first, whichever process was told it.
+"""
 
 import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 
 from agent.records import UserTurn
 from agent.transcript import Transcript
-from memory_engine.errors import InferScaleError
+from agent.utc import utc_now
+from memory_engine.errors import DatabaseError, EngineStoppedError, InferScaleError
 
 ATTEMPTS = 3
 PAUSE_S = 0.2
+CLAIM_AGAIN_S = 0.05
 LIMIT_S = 120.0
 DRAIN_S = 10.0
+# What is pending for so long was left by a process that ended, or while the database was away.
+LEFT_AFTER = timedelta(seconds=60)
+# Not the turn's fault: it stays pending, however often it is tried.
+OUTAGES = (DatabaseError, EngineStoppedError)
+
+Claim = Callable[[str], AbstractAsyncContextManager[bool]]
 
 log = logging.getLogger(__name__)
 
@@ -21,19 +35,22 @@ class Remembering:
     """A queue of turns and the task that works it off with `remember`.
 
     A turn stays `pending` in SQL until its facts are saved in the same transaction, so a
-    kill loses nothing: the next start picks it up. A turn that fails is tried again at
-    once, then marked `failed` with the reason, and never holds up the turns behind it.
+    kill loses nothing: the next start picks it up, or another process. A turn that fails is
+    tried again at once, then marked `failed` with the reason, and never holds up the turns
+    behind it. `claim` says whether this process may remember for a user.
     """
 
     def __init__(
         self,
         transcript: Transcript,
         remember: Callable[[UserTurn], Awaitable[None]],
+        claim: Claim,
         *,
         pause_s: float = PAUSE_S,
     ) -> None:
         self._transcript = transcript
         self._remember = remember
+        self._claim = claim
         self._pause_s = pause_s
         self._queue: asyncio.Queue[UserTurn | None] = asyncio.Queue()
         self._waiting: Counter[str] = Counter()
@@ -52,6 +69,16 @@ class Remembering:
             self._task = asyncio.create_task(self._work(), name="remembering")
             for turn in await self._transcript.unremembered():
                 self.put(turn)
+
+    async def take_over(self, owner: str) -> None:
+        """Remember what `owner` said to any process."""
+        for turn in await self._transcript.pending(owner):
+            self.put(turn)
+
+    async def resume(self) -> None:
+        """Remember what another process left, or this one when the database was away."""
+        for turn in await self._transcript.left_pending(utc_now() - LEFT_AFTER):
+            self.put(turn)
 
     def put(self, turn: UserTurn) -> None:
         """Remember `turn` after those before it. A turn that is queued already is not twice."""
@@ -82,10 +109,25 @@ class Remembering:
 
     async def _work(self) -> None:
         while (turn := await self._queue.get()) is not None:
+            done = True
             try:
-                await self._remember_one(turn)
+                done = await self._remember_up_to(turn)
+            except Exception:
+                log.exception("turn %d is remembered later", turn.id)
             finally:
-                await self._finished(turn)
+                if done:
+                    await self._finished(turn)
+            if not done:
+                loop = asyncio.get_running_loop()
+                loop.call_later(CLAIM_AGAIN_S, self._queue.put_nowait, turn)
+
+    async def _remember_up_to(self, turn: UserTurn) -> bool:
+        """Remember what the user said up to `turn`; False while another process is at it."""
+        async with self._claim(turn.owner) as mine:
+            if mine:
+                for each in await self._transcript.unremembered_until(turn):
+                    await self._remember_one(each)
+        return mine
 
     async def _finished(self, turn: UserTurn) -> None:
         async with self._changed:
@@ -103,6 +145,9 @@ class Remembering:
                 async with asyncio.timeout(LIMIT_S):
                     await self._remember(turn)
                 return
+            except OUTAGES:
+                if attempt == ATTEMPTS:
+                    raise
             except Exception as error:
                 log.exception("turn %d was not remembered, attempt %d", turn.id, attempt)
                 await self._note(turn, error, final=attempt == ATTEMPTS)

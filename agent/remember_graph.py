@@ -34,7 +34,8 @@ async def _reconcile(state: RememberState, runtime: Runtime[RememberContext]) ->
     turn = state["turn"]
     version, facts = await runtime.context.facts.snapshot(turn.owner)
     known = [fact for fact in facts if fact.scope == EVERYWHERE]
-    changes = await asyncio.to_thread(reconcile, known, state["candidates"], turn.said_at)
+    said = state["candidates"]
+    changes = await asyncio.to_thread(reconcile, known, said, turn.said_at, turn.id)
     return {"version": version, "known": known, "changes": changes}
 
 

@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import URL, Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from agent.database import Database, make_folder, parse_url
@@ -16,6 +16,11 @@ from agent.database_errors import explain
 from memory_engine.errors import DatabaseRevisionError
 
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+
+NEWER = (
+    "The database {name} is at a revision this version does not know: it was written by a "
+    "newer InferScale. Install that version, or choose another INFERSCALE_DATABASE_URL."
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +43,8 @@ def head_revision() -> str:
 def migrate(database_url: str, revision: str = "head") -> str:
     """Bring the schema to `revision` (an SQLite file is created if need be); return it.
 
-    Blocks. Raises DatabaseError and its kinds. Either all of it happens, or nothing.
+    Blocks. Raises DatabaseError and its kinds. Either all of it happens, or nothing. A schema
+    that is one revision ahead stays as it is.
     """
     url = parse_url(database_url)
     if url.get_backend_name() == "sqlite":
@@ -49,11 +55,11 @@ def migrate(database_url: str, revision: str = "head") -> str:
     except DBAPIError as error:
         raise explain(error, name) or error from error
     except CommandError as error:
-        raise DatabaseRevisionError(
-            f"The database {name} is at a revision this version does not know: it was "
-            "written by a newer InferScale. Install that version, or choose another "
-            "INFERSCALE_DATABASE_URL."
-        ) from error
+        found = _found(url)
+        if found != _next(head_revision()):
+            raise DatabaseRevisionError(NEWER.format(name=name)) from error
+        log.info("database %s is at the next revision, which serves this version", name)
+        return found
     reached = head_revision() if revision == "head" else revision
     log.info("database %s is at revision %s", name, reached)
     return reached
@@ -67,13 +73,32 @@ async def current_revision(database: Database) -> str | None:
 
 
 async def check_revision(database: Database) -> None:
-    """Raise DatabaseRevisionError unless the schema is the one this code needs."""
+    """Raise DatabaseRevisionError unless this code can work with the schema.
+
+    It can with its own revision and with the next one: every migration keeps what the code
+    before it needs (CONTRIBUTING.md), so that a fleet is migrated while it serves.
+    """
     found, needed = await current_revision(database), head_revision()
-    if found != needed:
-        raise DatabaseRevisionError(
-            f"The database {database.name} is at revision {found or 'none'}, and this version "
-            f"needs {needed}. Run `inferscale migrate`."
-        )
+    if found in (needed, _next(needed)):
+        return
+    if found is not None and found > needed:
+        raise DatabaseRevisionError(NEWER.format(name=database.name))
+    raise DatabaseRevisionError(
+        f"The database {database.name} is at revision {found or 'none'}, and this version "
+        f"needs {needed}. Run `inferscale migrate`."
+    )
+
+
+def _found(url: URL) -> str | None:
+    """`current_revision`, for who has no event loop."""
+    driver = "sqlite" if url.get_backend_name() == "sqlite" else url.drivername
+    engine = create_engine(url.set(drivername=driver), poolclass=NullPool)
+    with engine.connect() as connection:
+        return _current(connection)
+
+
+def _next(revision: str) -> str:
+    return f"{int(revision) + 1:04}"
 
 
 def _current(connection: Connection) -> str | None:

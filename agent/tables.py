@@ -231,3 +231,31 @@ class ApiKeyRow(Base):
     digest: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     revoked_at: Mapped[datetime | None]
+
+
+class AccountRow(Base):
+    """Who signs in with a password. `password` is its Argon2id hash, with salt and parameters."""
+
+    __tablename__ = "accounts"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    password: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    changed_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class SessionRow(Base):
+    """A browser that is signed in: with a password, or with the key `key_id`.
+
+    `digest` is the SHA-256 of the token in its cookie: the token itself is nowhere.
+    """
+
+    __tablename__ = "sessions"
+    __table_args__ = (UniqueConstraint("digest"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    owner: Mapped[str] = mapped_column(index=True)
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"))
+    digest: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    expires_at: Mapped[datetime] = mapped_column(index=True)

@@ -1,8 +1,9 @@
 """Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
+from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Delete, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Delete, delete, exists, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -19,6 +20,10 @@ from memory_engine.types import Message
 
 UNTITLED = "New conversation"
 GIVE_UP_AFTER = 9
+# Written into the statement: a partial index is not used for a parameter.
+PENDING = TurnRow.remember == literal("pending", literal_execute=True)
+FAILED = TurnRow.remember == literal("failed", literal_execute=True)
+WORTH_A_TRY = FAILED & (TurnRow.remember_attempts < GIVE_UP_AFTER)
 
 
 class Transcript:
@@ -147,21 +152,22 @@ class Transcript:
 
     async def unremembered(self) -> list[UserTurn]:
         """All users' turns to remember, oldest first: new ones and those worth another try."""
-        query = (
-            select(TurnRow, ConversationRow.owner)
-            .join(ConversationRow, ConversationRow.id == TurnRow.conversation_id)
-            .where(
-                (TurnRow.remember == "pending")
-                | ((TurnRow.remember == "failed") & (TurnRow.remember_attempts < GIVE_UP_AFTER))
-            )
-            .order_by(TurnRow.id)
+        return await self._turns(or_(PENDING, WORTH_A_TRY))
+
+    async def unremembered_until(self, turn: UserTurn) -> list[UserTurn]:
+        """What the same user said up to `turn` that is not remembered, oldest first."""
+        this = (TurnRow.id == turn.id) & WORTH_A_TRY
+        return await self._turns(
+            ConversationRow.owner == turn.owner, TurnRow.id <= turn.id, or_(PENDING, this)
         )
-        async with self._database.read() as session:
-            rows = (await session.execute(query)).all()
-        return [
-            UserTurn(turn.id, owner, str(turn.conversation_id), turn.text, turn.created_at)
-            for turn, owner in rows
-        ]
+
+    async def pending(self, owner: str) -> list[UserTurn]:
+        """A user's new turns, oldest first."""
+        return await self._turns(PENDING, ConversationRow.owner == owner)
+
+    async def left_pending(self, since: datetime) -> list[UserTurn]:
+        """All users' new turns from before `since`, oldest first."""
+        return await self._turns(PENDING, TurnRow.created_at < since)
 
     async def note_failure(self, turn: UserTurn, error: str, *, final: bool) -> None:
         """Count a failed attempt to remember `turn`; `final`: not again before the next start."""
@@ -175,6 +181,20 @@ class Transcript:
                     remember_error=error[:500],
                 )
             )
+
+    async def _turns(self, *conditions: ColumnElement[bool]) -> list[UserTurn]:
+        query = (
+            select(TurnRow, ConversationRow.owner)
+            .join(ConversationRow, ConversationRow.id == TurnRow.conversation_id)
+            .where(*conditions)
+            .order_by(TurnRow.id)
+        )
+        async with self._database.read() as session:
+            rows = (await session.execute(query)).all()
+        return [
+            UserTurn(turn.id, owner, str(turn.conversation_id), turn.text, turn.created_at)
+            for turn, owner in rows
+        ]
 
     async def _create(
         self, session: AsyncSession, owner: str, client_id: str | None = None

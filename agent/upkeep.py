@@ -1,56 +1,58 @@
-"""What is seen to every minute: facts that expired, and what another program changed."""
-
-import asyncio
-import logging
+"""What is seen to in the background: expired facts, and what other processes did or left."""
 
 from agent.database import Database
 from agent.expiry import sweep
 from agent.holding import Holding
+from agent.periodic import Periodic, attempt
+from agent.remember import Remembering
 
 EVERY_S = 60.0
-
-log = logging.getLogger(__name__)
+FOLLOW_EVERY_S = 2.0
 
 
 class Upkeep:
-    """Ends expired facts, and brings the memory up to date with SQL for users who do not ask.
+    """Every minute: ends expired facts, brings the memory up to date with SQL for users who do
+    not ask, and takes over turns that nobody remembers.
 
-    So what another program forgot leaves index, KV and snapshots although nobody writes.
+    So what another program forgot leaves index, KV and snapshots although nobody writes. The
+    facts of users who asked lately are brought up to date every two seconds, so that their next
+    reply need not wait for it.
     """
 
-    def __init__(self, database: Database, holding: Holding, every_s: float = EVERY_S) -> None:
+    def __init__(
+        self,
+        database: Database,
+        holding: Holding,
+        remembering: Remembering,
+        *,
+        every_s: float = EVERY_S,
+        follow_every_s: float = FOLLOW_EVERY_S,
+    ) -> None:
         self._database = database
         self._holding = holding
-        self._every_s = every_s
-        self._task: asyncio.Task[None] | None = None
+        self._remembering = remembering
+        self._minutely = Periodic("upkeep", self.once, every_s)
+        self._following = Periodic("following other processes", holding.follow, follow_every_s)
 
     def start(self) -> None:
         """Start; once is enough."""
-        if self._task is None:
-            self._task = asyncio.create_task(self._work(), name="upkeep")
+        self._minutely.start()
+        self._following.start()
 
     async def once(self) -> None:
-        """Do it now."""
+        """Do a minute's work now."""
+        await self._remembering.resume()
+        await self._catch_up()
+
+    async def aclose(self) -> None:
+        """Stop, and catch up a last time, so that no snapshot keeps what is forgotten."""
+        started = self._minutely.started
+        await self._following.aclose()
+        await self._minutely.aclose()
+        if started:
+            await attempt("upkeep", self._catch_up)
+
+    async def _catch_up(self) -> None:
         await sweep(self._database)
         for owner in self._holding.owners:
             await self._holding.ensure(owner)
-
-    async def aclose(self) -> None:
-        """Do it a last time, so that no snapshot keeps what is forgotten, and stop."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._task = None
-        await self._attempt()
-
-    async def _work(self) -> None:
-        while True:
-            await asyncio.sleep(self._every_s)
-            await self._attempt()
-
-    async def _attempt(self) -> None:
-        try:
-            await self.once()
-        except Exception:
-            log.exception("upkeep failed; it is tried again later")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.database import Database
 from agent.lookup import row_id
@@ -43,7 +44,7 @@ class ApiKeys:
         """
         key = PREFIX + secrets.token_urlsafe(32)
         row = ApiKeyRow(owner=key_owner(user), name=one_line(storable(name))[:100])
-        row.digest = _digest(key)
+        row.digest = digest_of(key)
         async with self._database.write() as session:
             session.add(row)
         return key
@@ -67,12 +68,17 @@ class ApiKeys:
 
     async def owner_of(self, key: str) -> str | None:
         """Whose key this is, or None for one that was revoked or never was."""
-        query = select(ApiKeyRow.owner).where(
-            ApiKeyRow.digest == _digest(key), ApiKeyRow.revoked_at.is_(None)
-        )
         async with self._database.read() as session:
-            owner: str | None = await session.scalar(query)
-        return owner
+            row = await valid_key(session, key)
+        return row.owner if row else None
+
+
+async def valid_key(session: AsyncSession, key: str) -> ApiKeyRow | None:
+    """The row of a key that was not revoked."""
+    found: ApiKeyRow | None = await session.scalar(
+        select(ApiKeyRow).where(ApiKeyRow.digest == digest_of(key), ApiKeyRow.revoked_at.is_(None))
+    )
+    return found
 
 
 def key_owner(user: str) -> str:
@@ -83,5 +89,6 @@ def key_owner(user: str) -> str:
     return name
 
 
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+def digest_of(secret: str) -> str:
+    """SHA-256, in hex: enough for what has 256 random bits."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine import build_engine, engine_arguments, start_engine
+from app.engine import build_engine, engine_arguments, remote_engines, start_engine
 from app.model_choice import choose_embedding_model, choose_model, stay_offline
 from app.settings import DATABASE_FILE, Settings
 from memory_engine.engines.base import Engine
@@ -32,7 +32,7 @@ def silent(text: str) -> None:
 async def open_service(
     settings: Settings, *, engine: Engine | None = None, progress: Progress = silent
 ) -> "ChatService":
-    """A running service; `aclose` it. `engine` (not started) replaces embedded vLLM.
+    """A running service; `aclose` it. `engine` (not started) replaces that of the settings.
 
     Cheap checks come first: the database, then the model folder, then the model is loaded.
     When the conformance gate refuses the model, the service runs in text mode only. If a
@@ -44,7 +44,10 @@ async def open_service(
         opened.push_async_callback(database.aclose)
         model = await asyncio.to_thread(choose_model, settings)
         embedding_model = await asyncio.to_thread(choose_embedding_model, settings)
-        if engine is None:
+        if engine is None and settings.engines:
+            progress(f"Connecting to {settings.engines} ...")
+            engine = remote_engines(settings)
+        elif engine is None:
             progress(f"Loading {Path(model).name} ...")
             engine = await asyncio.to_thread(build_engine, model, engine_arguments(settings))
         opened.push_async_callback(engine.aclose)
@@ -80,7 +83,7 @@ async def open_database(settings: Settings) -> "Database":
         await asyncio.to_thread(prepare_data_dir, settings)
         if not (settings.data_dir / DATABASE_FILE).exists():
             await asyncio.to_thread(migrate, settings.database)
-    database = Database(settings.database)
+    database = Database(settings.database, settings.database_connections)
     try:
         await check_revision(database)
     except BaseException:

@@ -9,7 +9,7 @@ from typing import Any
 
 from app import families
 from app.compose import open_database
-from app.engine import build_engine, engine_arguments, start_engine
+from app.engine import build_engine, engine_arguments, remote_engines, start_engine
 from app.hardware import hardware, versions
 from app.model_choice import choose_embedding_model, choose_model, stay_offline
 from app.settings import Settings, unknown_variables, without_password
@@ -125,7 +125,9 @@ def _families() -> list[Check]:
 
 async def _conformance(settings: Settings, model: str, engine: Engine | None) -> Check:
     try:
-        if engine is None:
+        if engine is None and settings.engines:
+            engine = remote_engines(settings)
+        elif engine is None:
             engine = await asyncio.to_thread(build_engine, model, engine_arguments(settings))
         try:
             await start_engine(engine)

@@ -6,7 +6,7 @@ from typing import Any
 from app.hardware import hardware
 from app.settings import Settings
 from memory_engine.engines.base import Engine
-from memory_engine.errors import EngineError, InferScaleError
+from memory_engine.errors import EngineError, InferScaleError, SettingsError
 
 MIB = 1 << 20
 CPU_KV_CACHE_MIB = 1024
@@ -40,6 +40,47 @@ def engine_arguments(settings: Settings) -> dict[str, Any]:
         "dtype": engine_dtype(settings),
         "max_model_len": settings.max_model_len,
     }
+
+
+def serve_options(settings: Settings) -> dict[str, Any]:
+    """What the settings say to an engine of its own: options of `launch.engine_options`.
+
+    It keeps no snapshots: it outlives the programs that use it, and a file that one of them
+    cannot reach would outlive what is forgotten.
+    """
+    given = engine_arguments(settings)
+    connector = ("arena_bytes", "host_bytes", "owner_share", "store_dtype")
+    others = ("kv_cache_bytes", "dtype", "max_model_len")
+    return {"connector": {name: given[name] for name in connector}} | {
+        name: given[name] for name in others
+    }
+
+
+def signing_key(settings: Settings) -> str:
+    """The secret of remote engines. Raises SettingsError when there is none."""
+    key = settings.signing_key.get_secret_value()
+    if not key:
+        raise SettingsError(
+            "INFERSCALE_SIGNING_KEY is not set. Engines and the programs that use them need the "
+            "same secret, for example what `openssl rand -hex 32` prints."
+        )
+    return key
+
+
+def remote_engines(settings: Settings) -> Engine:
+    """The engines of INFERSCALE_ENGINES as one, not started. Raises SettingsError."""
+    from memory_engine.engines.fleet import Fleet
+    from memory_engine.engines.remote import RemoteEngine
+
+    key = signing_key(settings)
+    urls = [url.strip() for url in settings.engines.split(",") if url.strip()]
+    if len(urls) > 1 and not settings.router:
+        raise SettingsError(
+            "INFERSCALE_ENGINES has several engines and INFERSCALE_ROUTER none in front of them. "
+            "Start one: vllm-router --policy consistent_hash --worker-urls " + " ".join(urls)
+        )
+    router = RemoteEngine(settings.router or urls[0], key)
+    return Fleet([RemoteEngine(url, key) for url in urls], router)
 
 
 def snapshot_folder(settings: Settings) -> Path:

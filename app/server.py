@@ -58,6 +58,7 @@ async def serve(
         with signals(stop):
             try:
                 async with running_service(settings, engine=engine, progress=progress) as service:
+                    await _note_where_nobody_can_sign_in(service, settings, progress)
                     url = _url(settings, listener)
                     server.append(_server(service, settings, lambda: announce(url)))
                     await server[0].serve(sockets=[listener])
@@ -185,16 +186,38 @@ def _server(
 
 def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]":
     """The page and the API over one service, and the desk of the API."""
+    from app.accounts import Accounts
     from app.api.access import Desk
     from app.api.application import create_api
     from app.api.gate import Gate
     from app.auth_keys import ApiKeys
+    from app.auth_page import create_door
+    from app.auth_sessions import Sessions
 
-    keys = ApiKeys(service.database) if settings.auth != "off" else None
-    desk = Desk(service, settings, SignIn(settings, keys))
+    keys = sessions = door = None
+    if settings.auth != "off":
+        keys = ApiKeys(service.database)
+        sessions = Sessions(service.database, settings.session_days)
+    sign_in = SignIn(settings, keys, sessions)
+    if sessions and sign_in.on_page:
+        accounts = Accounts(service.database) if settings.auth == "accounts" else None
+        door = create_door(sessions, accounts)
     # The page is one layer up, so it is looked up by name when it is needed.
-    page: Any = importlib.import_module("ui").create_app(service, user=settings.user)
-    return desk, Gate(create_api(desk), page, desk.sign_in, settings)
+    page: Any = importlib.import_module("ui").create_app(
+        service, user=None if sign_in.required else settings.user, sign_out=sign_in.on_page
+    )
+    desk = Desk(service, settings, sign_in)
+    return desk, Gate(create_api(desk), page, sign_in, settings, door)
+
+
+async def _note_where_nobody_can_sign_in(
+    service: "ChatService", settings: Settings, progress: Progress
+) -> None:
+    if settings.auth == "accounts":
+        from app.accounts import Accounts
+
+        if not await Accounts(service.database).listed():
+            progress("Nobody can sign in yet: make an account with `inferscale accounts add NAME`.")
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -7,10 +7,11 @@ from datetime import tzinfo
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from limits import parse_many
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings.sources import PydanticBaseSettingsSource
@@ -21,6 +22,7 @@ from memory_engine.errors import SettingsError
 PREFIX = "INFERSCALE_"
 FOR_TESTS = PREFIX + "TEST_"
 DATABASE_FILE = "inferscale.db"
+SHORTEST_KEY = 32
 
 
 def _knob(default: Any, description: str, allowed: str, **limits: Any) -> Any:
@@ -52,6 +54,23 @@ def _rates(text: str) -> str:
     return text
 
 
+def _urls(text: str) -> str:
+    for url in filter(None, text.split(",")):
+        parts = urlsplit(url.strip())
+        # `port` raises ValueError for what is no port.
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError(url)
+    return text
+
+
+def _long(key: SecretStr) -> SecretStr:
+    if 0 < len(key.get_secret_value()) < SHORTEST_KEY:
+        raise ValueError("too short")
+    return key
+
+
+Urls = Annotated[str, AfterValidator(_urls)]
+Key = Annotated[SecretStr, AfterValidator(_long)]
 Rates = Annotated[str, AfterValidator(_rates)]
 Folder = Annotated[Path, AfterValidator(_absolute)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
@@ -87,6 +106,29 @@ class Settings(BaseSettings):
         "SQLAlchemy URL of the database. Empty is an SQLite file in the data folder.",
         "sqlite+aiosqlite:///path or postgresql+psycopg://user:password@host/name",
         pattern=r"^$|^(sqlite\+aiosqlite|postgresql(\+psycopg)?)://",
+    )
+    engines: Urls = _knob(
+        "",
+        "The engines that `inferscale engine` started and this program uses. Empty is an engine "
+        "of its own.",
+        "URLs such as http://10.0.0.5:8001, separated by commas",
+    )
+    router: Urls = _knob(
+        "",
+        "The vllm-router in front of `INFERSCALE_ENGINES`, which more than one of them need.",
+        "a URL such as http://10.0.0.4:8000",
+    )
+    signing_key: Key = _knob(
+        SecretStr(""),
+        "The secret that engines and whoever uses them share; who has it can read memories.",
+        "32 characters or more",
+    )
+    database_connections: int = _knob(
+        10,
+        "The most connections that a process has to a PostgreSQL server, but for one more while "
+        "it remembers a turn.",
+        "a whole number of 1 or more",
+        ge=1,
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = _knob(
         "auto",
@@ -156,7 +198,10 @@ class Settings(BaseSettings):
         "auto, rules or model",
     )
     user: str = _knob(
-        "me", "The user whom the chat page serves.", "any name that is not blank", pattern=r"\S"
+        "me",
+        "Whose memory it is where nobody has to sign in.",
+        "any name that is not blank",
+        pattern=r"\S",
     )
     timezone: Zone = _knob(
         "",
@@ -173,12 +218,20 @@ class Settings(BaseSettings):
         ge=0,
         le=65535,
     )
-    auth: Literal["off", "keys", "proxy"] = _knob(
+    auth: Literal["off", "accounts", "keys", "proxy"] = _knob(
         "off",
         "Who may ask. `off`: everybody who reaches the port, which then has to be on this "
-        "machine. `keys`: who has a key made by `inferscale keys add`. `proxy`: also whom a "
-        "proxy signed in.",
-        "off, keys or proxy",
+        "machine. `accounts`: who has a password set by `inferscale accounts add`, or a key. "
+        "`keys`: who has a key made by `inferscale keys add`. `proxy`: whom a proxy signed in, or "
+        "who has a key.",
+        "off, accounts, keys or proxy",
+    )
+    session_days: int = _knob(
+        30,
+        "How long a browser stays signed in, in days.",
+        "a whole number from 1 to 400",
+        ge=1,
+        le=400,
     )
     auth_header: str = _knob(
         "X-Forwarded-User",
@@ -283,5 +336,6 @@ def _explain(location: tuple[int | str, ...], value: object) -> str:
     field = Settings.model_fields.get(name)
     if field is None:
         return f"{name} is not a setting."
-    shown = without_password(str(value))
+    secret = isinstance(field.default, SecretStr)
+    shown = "***" if secret else without_password(str(value))
     return f"{PREFIX}{name.upper()}={shown} cannot work: allowed is {allowed_values(field)}."

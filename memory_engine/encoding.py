@@ -14,6 +14,8 @@ _log = logging.getLogger(__name__)
 # waits for the step that they share.
 _IN_FLIGHT = 4
 _FACTS_A_BATCH = 256
+# Engines that a user may be sent to while one's facts are encoded; more is no affinity.
+_MOST_HOMES = 8
 
 
 class _Work:
@@ -21,6 +23,8 @@ class _Work:
 
     def __init__(self) -> None:
         self.wanted: dict[str, FactSegment] = {}
+        # What `home`, a place of the engine's, is believed to hold.
+        self.home = ""
         self.resident: set[str] = set()
         self.unwanted: set[str] = set()
         # Segments the arena had no room for; tried again when the wishes change.
@@ -39,15 +43,16 @@ class _Work:
 class EncodingQueue:
     """Works off every owner's differences, one task an owner while there are any.
 
-    What is resident is a belief, corrected by `lost`: the engine may evict at any time.
+    What is resident is a belief, corrected by `lost`: the engine may evict at any time, and
+    an engine of several may be another one than before.
     """
 
     def __init__(self, engine: Engine, planner: EncodePlanner) -> None:
         self._engine = engine
         self._planner = planner
         self._work: dict[str, _Work] = {}
-        on_cpu = engine.info.device == "cpu"
-        self._turns = Turns(1 if on_cpu else _IN_FLIGHT)
+        # By home: a reply of one engine needs no room on another.
+        self._turns: dict[str, Turns] = {}
 
     def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
         """Make `segments` all that is wanted of `owner`; starts the work."""
@@ -65,6 +70,7 @@ class EncodingQueue:
         work = self._work.get(owner)
         if work is None:
             return
+        self._follow(owner, work)
         work.resident.difference_update(segment_ids)
         if self._planner.prefix_id(owner) in segment_ids and work.wanted:
             # Every job carries the prefix: one fact encoded again brings it back.
@@ -73,11 +79,11 @@ class EncodingQueue:
 
     def message(self, owner: str) -> None:
         """Encoding makes room for the reply that follows: see `Turns.message`."""
-        self._turns.message(owner)
+        self._turns_of(owner).message(owner)
 
     def reply(self, owner: str) -> Callable[[], None]:
         """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
-        return self._turns.reply(owner)
+        return self._turns_of(owner).reply(owner)
 
     def prefetch(self, owner: str) -> None:
         """Bring the owner's segments back from host memory, while the caller does other things."""
@@ -140,10 +146,17 @@ class EncodingQueue:
             work.task.add_done_callback(_log_failure)
 
     async def _run(self, owner: str, work: _Work) -> None:
+        homes = 0
         try:
-            if not work.restored:
-                await self._restore(owner, work)
-            while work.unwanted or work.missing():
+            while not work.restored or work.unwanted or work.missing():
+                if not work.restored:
+                    homes += 1
+                    if homes > _MOST_HOMES:
+                        raise EngineError(
+                            "A user's requests reach another engine each time. Start the router "
+                            "with --policy consistent_hash."
+                        )
+                    await self._restore(owner, work)
                 if unwanted := set(work.unwanted):
                     await self._engine.drop(owner, sorted(unwanted))
                     # Only now: a drop that failed is still to be done.
@@ -169,6 +182,7 @@ class EncodingQueue:
             work.restored = True
             return
         held = set(await self._engine.restore(owner))
+        self._follow(owner, work)
         work.restored = True
         work.resident |= held & work.wanted.keys()
         stale = held - work.wanted.keys() - {self._planner.prefix_id(owner)}
@@ -189,13 +203,30 @@ class EncodingQueue:
     async def _encode(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
         """Encode a run, in parts while people chat."""
         while run:
-            async with self._turns.encode() as most:
+            async with self._turns_of(owner).encode() as most:
                 part, run = run[:most], run[len(run) if most is None else most :]
                 if any(segment.segment_id in work.wanted for segment in part):
                     saved = await self._engine.encode(self._planner.job(owner, part))
-                    self._take_in(work, part, set(saved))
+                    self._take_in(owner, work, part, set(saved))
 
-    def _take_in(self, work: _Work, part: Sequence[FactSegment], saved: set[str]) -> None:
+    def _follow(self, owner: str, work: _Work) -> None:
+        """Begin anew with what is believed, if it is about another place than `home` now."""
+        home = self._engine.home(owner)
+        if work.home and home != work.home:
+            work.resident, work.rejected, work.restored = set(), set(), False
+        work.home = home
+
+    def _turns_of(self, owner: str) -> Turns:
+        home = self._engine.home(owner)
+        if home not in self._turns:
+            on_cpu = self._engine.info.device == "cpu"
+            self._turns[home] = Turns(1 if on_cpu else _IN_FLIGHT)
+        return self._turns[home]
+
+    def _take_in(
+        self, owner: str, work: _Work, part: Sequence[FactSegment], saved: set[str]
+    ) -> None:
+        self._follow(owner, work)
         for segment_id in (segment.segment_id for segment in part):
             if segment_id not in saved:
                 work.rejected.add(segment_id)

@@ -16,6 +16,8 @@ InferScaleError
 │   └── DatabaseError            the database cannot be used as it is
 │       ├── DatabaseLockedError      another process holds the write lock
 │       ├── DatabaseReadOnlyError    the file or the server refuses writes
+│       ├── DatabaseFullError        there is no room left on its disk
+│       ├── DatabaseUnavailableError the server does not answer, or not in time
 │       └── DatabaseRevisionError    the schema is at another revision than this code
 └── EngineError                  the engine failed
     ├── EngineStoppedError       the engine is not running (any more)
@@ -91,6 +93,14 @@ class DatabaseLockedError(DatabaseError):
 
 class DatabaseReadOnlyError(DatabaseError):
     """The database file or server refuses writes."""
+
+
+class DatabaseFullError(DatabaseError):
+    """There is no room left on the database's disk."""
+
+
+class DatabaseUnavailableError(DatabaseError):
+    """The database's server does not answer, or not in time."""
 
 
 class DatabaseRevisionError(DatabaseError):

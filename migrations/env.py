@@ -9,10 +9,13 @@ from typing import Any, Literal
 from alembic import context
 from sqlalchemy import URL, Connection, create_engine, event, pool
 
-from agent.database import LOCK_TIMEOUT_MS, parse_url
+from agent.database import parse_url
+from agent.database_options import LOCK_TIMEOUT_MS
 from agent.tables import Base
 from agent.utc import UTCDateTime
 from memory_engine.errors import DatabaseError
+
+MIGRATING = 0x1FE5CA1E  # any number that nobody else locks
 
 
 def run() -> None:
@@ -31,6 +34,7 @@ def run() -> None:
             ],
         )
         with context.begin_transaction():
+            _wait_for_others(connection)
             context.run_migrations()
             _check_foreign_keys(connection)
 
@@ -85,6 +89,15 @@ def _write_ahead(connection: Any) -> None:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
+
+
+def _wait_for_others(connection: Connection) -> None:
+    # SQLite's BEGIN IMMEDIATE does this. On PostgreSQL a lock of their own lets programs that
+    # migrate at once do so one after the other, before they look which revision there is.
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+        # Everybody waits behind a statement that waits for a table.
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS}")
 
 
 def _check_foreign_keys(connection: Connection) -> None:

@@ -10,8 +10,15 @@ from matplotlib.figure import Figure
 Report = dict[str, Any]
 
 # Told apart without colours too, by marker.
-ARMS = {"kv": ("KV", "#0072b2", "D"), "reordered": ("text, reordered", "#d55e00", "o")}
-PANELS = {"retained": "gain of the facts that is retained", "agreement": "reply tokens as in text"}
+ARMS = {
+    "kv": ("KV", "#0072b2", "D"),
+    "reordered": ("text, reordered", "#d55e00", "o"),
+    "relevance": ("text, by relevance", "#009e73", "s"),
+}
+PANELS = {
+    "retained": "gain of the facts that is retained",
+    "forced_agreement": "likeliest tokens as in text",
+}
 _ROW, _MARGIN = 0.32, 1.6  # inches
 
 
@@ -30,7 +37,7 @@ def intervals(report: Report) -> Figure:
     panels = figure.subplots(1, len(PANELS), sharey=True)
     for axes, (name, label) in zip(panels, PANELS.items(), strict=True):
         for shift, (arm, style) in enumerate(ARMS.items()):
-            _points(axes, [row[name][arm] for row in rows], style, 0.12 - 0.24 * shift)
+            _points(axes, [row[name][arm] for row in rows], style, 0.2 - 0.2 * shift)
         axes.set_xlabel(label)
         axes.grid(axis="x", alpha=0.3)
     panels[0].axvline(1, color="black", linewidth=0.8)

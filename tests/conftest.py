@@ -14,7 +14,9 @@ import psycopg
 import pytest
 import pytest_asyncio
 
+from agent.tables import Base
 from app.bundled import embedding_folder, llm_folder
+from tests.agent.parts import prepare, url_of
 
 if TYPE_CHECKING:
     from memory_engine.engines.embedded import EmbeddedEngine
@@ -75,7 +77,7 @@ def postgres_server() -> Iterator[str]:
 
     Its superuser is `inferscale`, without a password.
     """
-    programs = _postgres_programs()
+    programs = postgres_programs()
     home = Path(tempfile.mkdtemp(prefix="inferscale-pg-"))
     user = _unprivileged_user()
     if user:
@@ -91,7 +93,8 @@ def postgres_server() -> Iterator[str]:
             stdout=subprocess.DEVNULL,
         )
 
-    options = f"-k {home} -c listen_addresses= -c fsync=off"
+    fast = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off"
+    options = f"-k {home} -c listen_addresses= {fast}"
     try:
         run("initdb", "-U", "inferscale", "-A", "trust", "-E", "UTF8", "--no-sync")
         run("pg_ctl", "start", "-w", "-o", options, "-l", str(home / "log"))
@@ -103,15 +106,59 @@ def postgres_server() -> Iterator[str]:
         shutil.rmtree(home)
 
 
+DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(params=DATABASES)
+def blank_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """SQLAlchemy URL of a database of one test without any table, on either database."""
+    if request.param == "sqlite":
+        return url_of(tmp_path)
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(params=DATABASES)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """SQLAlchemy URL of a migrated and empty database of one test, on either database."""
+    if request.param == "sqlite":
+        url = url_of(tmp_path)
+        prepare(url)
+        return url
+    request.getfixturevalue("emptied_postgres")
+    return str(request.getfixturevalue("migrated_postgres"))
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(postgres_server: str) -> str:
+    """SQLAlchemy URL of a migrated PostgreSQL database that tests share, one after the other."""
+    url = create_database(postgres_server, "shared")
+    prepare(url)
+    return url
+
+
+@pytest.fixture
+def emptied_postgres(postgres_server: str, migrated_postgres: str) -> None:
+    """The shared PostgreSQL database as it was when it was made."""
+    tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
+    with psycopg.connect(
+        host=postgres_server, user="inferscale", dbname="shared", autocommit=True
+    ) as connection:
+        connection.execute(f"TRUNCATE {tables} RESTART IDENTITY".encode())
+
+
 @pytest.fixture
 def postgres_url(postgres_server: str) -> str:
     """SQLAlchemy URL of an empty PostgreSQL database of one test."""
-    name = f"test_{uuid4().hex}"
+    return create_database(postgres_server, f"test_{uuid4().hex}")
+
+
+def create_database(server: str, name: str) -> str:
+    """Create an empty database; its SQLAlchemy URL."""
     with psycopg.connect(
-        host=postgres_server, user="inferscale", dbname="postgres", autocommit=True
+        host=server, user="inferscale", dbname="postgres", autocommit=True
     ) as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
-    return f"postgresql+psycopg://inferscale@/{name}?host={postgres_server}"
+    return f"postgresql+psycopg://inferscale@/{name}?host={server}"
 
 
 def _gpu_answers() -> bool:
@@ -120,7 +167,7 @@ def _gpu_answers() -> bool:
     return torch.cuda.is_available()
 
 
-def _postgres_programs() -> Path:
+def postgres_programs() -> Path:
     installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
     newest = max(installed, key=lambda path: int(path.parts[-3]), default=None)
     on_path = shutil.which("initdb")

@@ -30,7 +30,7 @@ ABOUT: dict[str, Any] = {
     "hardware": {"gpu": "", "cpu": "a CPU", "cores": 2},
     "versions": {"python": "3.11"},
 }
-LOSSES = {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.2}
+LOSSES = {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.2, "relevance": 1.3}
 
 
 def case(number: int) -> Case:

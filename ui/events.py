@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from memory_engine.errors import SignInError
 from ui.pane import Changes
 
 Parts = dict[str, Any]
@@ -26,9 +27,23 @@ def of(parts: Parts, names: Iterable[str]) -> list[Any]:
     return [parts[name] for name in names]
 
 
-def updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> Callable[..., Any]:
+def user_of(request: gr.Request) -> str:
+    """Who caused an event: whom the page let in, whatever the browser says. Or SignInError."""
+    if request.username is None:
+        raise SignInError("Sign in first.")
+    return request.username
+
+
+def updates(
+    parts: Parts,
+    handlers_of: Callable[[str], Any],
+    handler: Callable[..., Any],
+    *,
+    tab: bool = False,
+) -> Callable[..., Any]:
     """`handler`, its named changes turned into component updates.
 
+    It is a method of what `handlers_of` makes for a user: for each event for who caused it.
     With `tab` its first argument says which browser tab it is for.
     """
 
@@ -36,7 +51,8 @@ def updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> 
         return {parts[name]: value for name, value in changes.items()}
 
     def arguments(request: gr.Request, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (request.session_hash, *values) if tab else values
+        own = handlers_of(user_of(request))
+        return (own, request.session_hash, *values) if tab else (own, *values)
 
     async def stream(request: gr.Request, *values: Any) -> Any:
         async with aclosing(handler(*arguments(request, values))) as changing:
@@ -46,4 +62,6 @@ def updates(parts: Parts, handler: Callable[..., Any], *, tab: bool = False) -> 
     async def once(request: gr.Request, *values: Any) -> Any:
         return translated(await handler(*arguments(request, values)))
 
-    return stream if inspect.isasyncgenfunction(handler) else once
+    made = stream if inspect.isasyncgenfunction(handler) else once
+    made.__qualname__ = handler.__qualname__
+    return made

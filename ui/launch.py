@@ -5,35 +5,50 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import gradio as gr
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
+from app.auth import CALLER, Caller
 from app.service import ChatService
 from ui.layout import draw
+from ui.private import Private
 from ui.running import Running
 from ui.theme import theme
+from ui.users import Users
+from ui.who import SIGNED_OUT
 from ui.wiring import add_api, wire
 
 STYLE = Path(__file__).with_name("style.css")
+LARGEST_IMPORT = "64mb"
 WAITING_TURNS = 256  # more than these are told to come back later
 
 
-def build_ui(service: ChatService, *, user: str, running: Running | None = None) -> gr.Blocks:
-    """The chat of `user`. Nothing is sent to anybody else: no analytics, no fonts.
+def build_ui(
+    service: ChatService,
+    *,
+    running: Running | None = None,
+    shared: bool = False,
+    sign_out: bool = False,
+) -> gr.Blocks:
+    """The chat, for whoever asks. Nothing is sent to anybody else: no analytics, no fonts.
 
-    `running` keeps the turns in progress, for whoever has to end them.
+    `running` keeps the turns in progress, for whoever has to end them. `shared` says that
+    there may be more than one user; with `sign_out` the page has their name and a way out.
     """
+    users = Users(service, running or Running(), shared=shared)
     demo = gr.Blocks(title="InferScale", analytics_enabled=False, fill_width=True)
     with demo:
-        wire(draw(service), service, user, demo, running or Running())
-        add_api(service, user)
+        wire(draw(service, sign_out=sign_out), users, demo)
+        add_api(service)
     demo.queue(max_size=WAITING_TURNS, api_open=False)
     return demo
 
 
-def create_app(service: ChatService, *, user: str) -> FastAPI:
+def create_app(service: ChatService, *, user: str | None, sign_out: bool = False) -> FastAPI:
     """An ASGI application with the chat at `/`, for the event loop `service` lives on.
 
-    The caller runs it, and closes `service` afterwards: turns in progress end before.
+    It is `user`'s chat; without one that of the Caller in the scope of each request, and of
+    nobody where there is none. The caller runs it, and closes `service` afterwards: turns in
+    progress end before.
     """
     running = Running()
 
@@ -42,19 +57,27 @@ def create_app(service: ChatService, *, user: str) -> FastAPI:
         yield
         await running.close()
 
+    def whose(request: Request) -> str | None:
+        caller: Caller | None = request.scope.get(CALLER)
+        return user or (caller.default if caller else None)
+
     app = FastAPI(
         title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
     )
+    app.add_middleware(Private, whose=whose)
+
     gr.mount_gradio_app(
         app,
-        build_ui(service, user=user, running=running),
+        build_ui(service, running=running, shared=user is None, sign_out=sign_out),
         path="/",
+        auth_dependency=whose,
         footer_links=[],
         run_history=False,
         show_error=True,
+        max_file_size=LARGEST_IMPORT,
         ssr_mode=False,
         theme=theme(),
-        head=_style(),
+        head=_style() + (SIGNED_OUT if sign_out else ""),
     )
     return app
 

@@ -49,8 +49,11 @@ LATEX: list[dict[str, str | bool]] = [
 _EXAMPLES = ["My dog is called Biscuit", "What is my dog's name?"]
 
 
-def draw(service: ChatService) -> dict[str, Any]:
-    """Draw the page inside the open gr.Blocks; returns its parts by name."""
+def draw(service: ChatService, *, sign_out: bool = False) -> dict[str, Any]:
+    """Draw the page inside the open gr.Blocks; returns its parts by name.
+
+    With `sign_out` there is a place for the user's name and the way out.
+    """
     parts: dict[str, Any] = {
         "conversation_id": gr.State(None),
         "asked": gr.State(0),
@@ -66,10 +69,12 @@ def draw(service: ChatService) -> dict[str, Any]:
     with gr.Row(elem_id="page", equal_height=False):
         with gr.Column(elem_id="conversations-panel", elem_classes="zone", min_width=200):
             parts |= _conversations()
+            if sign_out:
+                parts["who"] = html(elem_id="who")
         with gr.Column(elem_id="chat-panel", elem_classes="zone", min_width=240):
             parts |= _chat(service)
         with gr.Column(elem_id="memory-panel", elem_classes="zone", min_width=200):
-            parts |= draw_memory()
+            parts |= draw_memory(sign_in=sign_out)
         with gr.Column(elem_id="timings-panel", elem_classes="zone", min_width=200):
             parts |= draw_timings(service)
     return parts

@@ -9,8 +9,8 @@ from ui.drawing import html, search_box
 from ui.upkeep import CONFIRMATION
 
 
-def draw_memory() -> dict[str, Any]:
-    """Draw the panel; returns its parts by name."""
+def draw_memory(*, sign_in: bool = False) -> dict[str, Any]:
+    """Draw the panel; returns its parts by name. `sign_in`: people do, and that is not memory."""
     html(
         '<h2>What I know about you</h2><a class="skip manage" href="#memory-tools">'
         "Import, export, forget everything</a>"
@@ -19,7 +19,7 @@ def draw_memory() -> dict[str, Any]:
         with gr.Column(elem_id="memory-list", min_width=160):
             parts = _list()
         with gr.Column(elem_id="memory-tools", elem_classes="manage", min_width=160):
-            parts |= _tools()
+            parts |= _tools(sign_in)
     return parts
 
 
@@ -47,7 +47,7 @@ def _list() -> dict[str, Any]:
     }
 
 
-def _tools() -> dict[str, Any]:
+def _tools(sign_in: bool) -> dict[str, Any]:
     notice = html()
     html("<h3>Where it is</h3>")
     residency = html()
@@ -63,7 +63,11 @@ def _tools() -> dict[str, Any]:
         sample = gr.Button("Load sample person", size="md", min_width=120)
         no_sample = gr.Button("Remove it again", size="md", min_width=120)
     html("<h3>Forget everything</h3>")
-    html('<p class="quiet">Every fact and every conversation, for good, on disk and in KV.</p>')
+    kept = " Your sign-in and API keys stay: they are not memory." if sign_in else ""
+    html(
+        '<p class="quiet">Every fact and every conversation, for good, on disk and in KV.'
+        f"{kept}</p>"
+    )
     confirmation = gr.Textbox(
         label=f"Type “{CONFIRMATION}” to confirm", max_lines=1, min_width=120,
         html_attributes=gr.InputHTMLAttributes(autocomplete="off"),

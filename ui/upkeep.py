@@ -18,22 +18,32 @@ CONFIRMATION = "forget everything"
 
 
 class Upkeep:
-    """The memory of `user`. `leave` shows an empty page in a browser tab."""
+    """The memory of `user`. `leave` shows an empty page in a browser tab.
+
+    Where it is `shared`, the server has other users, whose share of the space is not shown.
+    """
 
     def __init__(
-        self, service: ChatService, user: str, leave: Callable[[str], Awaitable[Changes]]
+        self,
+        service: ChatService,
+        user: str,
+        leave: Callable[[str], Awaitable[Changes]],
+        *,
+        shared: bool = False,
     ) -> None:
         self._service = service
         self._user = user
         self._leave = leave
+        self._shared = shared
 
     async def where(self) -> AsyncGenerator[Changes, None]:
         """What of the memory is encoded, and how full the space is: now, and when all is."""
         found = await self._service.residency(self._user)
-        yield {"residency": _residency(found)}
+        yield {"residency": _residency(found, shared=self._shared)}
         if found.waiting:
             await self._service.settle(self._user)
-            yield {"residency": _residency(await self._service.residency(self._user))}
+            found = await self._service.residency(self._user)
+            yield {"residency": _residency(found, shared=self._shared)}
 
     async def export(self) -> Changes:
         """A file with every fact, its sources and its history, for the browser to keep."""
@@ -109,15 +119,15 @@ def _read_and_remove(file: Path) -> str:
         file.unlink()
 
 
-def _residency(found: Residency) -> str:
+def _residency(found: Residency, *, shared: bool = False) -> str:
     encoded = sum(found.encoded.values())
     facts = f"{counted(len(found.encoded), 'fact')} encoded, {size(encoded)} of KV"
     waiting = f", {len(found.waiting)} not encoded yet" if found.waiting else ""
+    own = f'<p class="residency">{facts}{waiting}.</p>'
+    if shared:
+        return own
     host = _tier("Host memory", found.host) if found.host.capacity else ""
-    return (
-        f'<p class="residency">{facts}{waiting}.</p>'
-        f'<dl class="tiers">{_tier("Device (arena)", found.device)}{host}</dl>'
-    )
+    return f'{own}<dl class="tiers">{_tier("Device (arena)", found.device)}{host}</dl>'
 
 
 def _tier(name: str, tier: Tier) -> str:

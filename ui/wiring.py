@@ -12,15 +12,14 @@ from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui.clicked import clicked
 from ui.conversations import Conversations, switched
-from ui.events import QUICK, SLOW, Parts, of, updates
+from ui.events import QUICK, SLOW, Parts, of, updates, user_of
 from ui.facts import Facts
-from ui.measure import Measuring
 from ui.pane import Shown
-from ui.running import Running
 from ui.states import SIDE_BY_SIDE
 from ui.timings import drawn
 from ui.turn import Turns
-from ui.upkeep import Upkeep
+from ui.users import Users
+from ui.who import who
 from ui.wiring_memory import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 
 TURN_INPUTS = (
@@ -42,32 +41,31 @@ PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "downlo
 LISTED = ("conversation_id", "find_conversation")
 
 
-def wire(parts: Parts, service: ChatService, user: str, demo: gr.Blocks, running: Running) -> None:
-    """Connect the page drawn by `layout.draw` to `service`."""
-    turns, facts = Turns(service, user, running), Facts(service, user)
-    conversations = Conversations(service, user, running)
-    upkeep = Upkeep(service, user, conversations.leave)
-    _wire_after_turns(parts, _wire_turns(parts, turns), conversations, facts)
-    _wire_last_exchange(parts, turns, conversations, facts)
-    _wire_leaving(parts, turns, conversations, facts)
+def wire(parts: Parts, users: Users, demo: gr.Blocks) -> None:
+    """Connect the page drawn by `layout.draw` to the handlers of whoever uses it."""
+    _wire_after_turns(parts, _wire_turns(parts, users), users)
+    _wire_last_exchange(parts, users)
+    _wire_leaving(parts, users)
     _wire_mode(parts)
-    wire_memory(parts, facts, upkeep, conversations, demo)
-    wire_timings(parts, Measuring(service, user))
+    wire_memory(parts, users, demo)
+    wire_timings(parts, users)
+    if "who" in parts:
+        demo.load(who, None, parts["who"], **QUICK)
     demo.load(
-        updates(parts, conversations.listed), of(parts, LISTED), of(parts, ("conversations",)),
-        **QUICK,
+        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+        of(parts, ("conversations",)), **QUICK,
     )  # fmt: skip
 
 
-def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
+def _wire_turns(parts: Parts, users: Users) -> list[Any]:
     send = {
-        "fn": updates(parts, turns.send, tab=True),
+        "fn": updates(parts, users.turns, Turns.send, tab=True),
         "inputs": of(parts, ("taken", *TURN_INPUTS)),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
     }
     retry = {
-        "fn": updates(parts, turns.retry, tab=True),
+        "fn": updates(parts, users.turns, Turns.retry, tab=True),
         "inputs": of(parts, TURN_INPUTS),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "retry",
@@ -76,7 +74,7 @@ def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     return [
         gr.on(
             [parts["prompt"].submit, parts["send"].click],
-            updates(parts, turns.take, tab=True),
+            updates(parts, users.turns, Turns.take, tab=True),
             parts["prompt"],
             of(parts, ("taken", "prompt")),
             **QUICK,
@@ -85,70 +83,70 @@ def _wire_turns(parts: Parts, turns: Turns) -> list[Any]:
     ]
 
 
-def _wire_after_turns(
-    parts: Parts, turns: list[Any], conversations: Conversations, facts: Facts
-) -> None:
+def _wire_after_turns(parts: Parts, turns: list[Any], users: Users) -> None:
     for turn in turns:
         turn.then(
-            updates(parts, conversations.listed), of(parts, LISTED),
+            updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
             of(parts, ("conversations",)), **QUICK,
         ).then(
             lambda points: drawn(points)["timings"], parts["points"], parts["timings"], **QUICK
         ).then(
-            updates(parts, facts.remembered), of(parts, ("find_fact", "opened")),
+            updates(parts, users.facts, Facts.remembered), of(parts, ("find_fact", "opened")),
             of(parts, FACTS_OUTPUTS), concurrency_id="remembered", **SLOW,
         )  # fmt: skip
 
 
-def _wire_last_exchange(
-    parts: Parts, turns: Turns, conversations: Conversations, facts: Facts
-) -> None:
+def _wire_last_exchange(parts: Parts, users: Users) -> None:
     inputs, outputs = of(parts, TURN_INPUTS), of(parts, TURN_OUTPUTS)
-    parts["edit"].click(updates(parts, turns.edit), inputs, outputs, **QUICK)
-    parts["keep"].click(updates(parts, turns.keep), None, outputs, **QUICK)
+    parts["edit"].click(updates(parts, users.turns, Turns.edit), inputs, outputs, **QUICK)
+    parts["keep"].click(updates(parts, users.turns, Turns.keep), None, outputs, **QUICK)
     undone = parts["undo"].click(
-        updates(parts, turns.undo, tab=True), inputs, outputs, concurrency_id="leave", **SLOW
+        updates(parts, users.turns, Turns.undo, tab=True),
+        inputs,
+        outputs,
+        concurrency_id="leave",
+        **SLOW,
     )
-    _relist(undone, parts, conversations, facts)
+    _relist(undone, parts, users)
 
 
-def _relist(event: Any, parts: Parts, conversations: Conversations, facts: Facts) -> None:
+def _relist(event: Any, parts: Parts, users: Users) -> None:
     event.then(
-        updates(parts, conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
     ).then(
-        updates(parts, facts.listed), of(parts, ("find_fact", "opened")),
+        updates(parts, users.facts, Facts.listed), of(parts, ("find_fact", "opened")),
         of(parts, FACTS_OUTPUTS), **QUICK,
     )  # fmt: skip
 
 
-def _wire_leaving(parts: Parts, turns: Turns, conversations: Conversations, facts: Facts) -> None:
+def _wire_leaving(parts: Parts, users: Users) -> None:
     # These are queued: their changes must come after the last ones of the turn they end.
     parts["stop"].click(
-        updates(parts, turns.stop, tab=True), None, parts["notice"],
+        updates(parts, users.turns, Turns.stop, tab=True), None, parts["notice"],
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
     outputs = of(parts, PAGE_OUTPUTS)
     parts["new"].click(
-        updates(parts, conversations.new, tab=True), parts["find_conversation"], outputs,
-        concurrency_id="leave", **SLOW,
+        updates(parts, users.conversations, Conversations.new, tab=True),
+        parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
-        updates(parts, conversations.act, tab=True),
+        updates(parts, users.conversations, Conversations.act, tab=True),
         of(parts, ("clicked", "mode", *LISTED)), outputs,
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
     acted.then(None, parts["download"], None, js=SAVE)
-    _relist(acted, parts, conversations, facts)
+    _relist(acted, parts, users)
     parts["find_conversation"].change(
-        updates(parts, conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), trigger_mode="always_last", **QUICK,
     )  # fmt: skip
     parts["memory"].input(
-        updates(parts, conversations.set_memory), of(parts, ("conversation_id", "memory")),
-        of(parts, ("conversation_id",)), **QUICK,
+        updates(parts, users.conversations, Conversations.set_memory),
+        of(parts, ("conversation_id", "memory")), of(parts, ("conversation_id",)), **QUICK,
     ).then(
-        updates(parts, conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
     )  # fmt: skip
 
@@ -164,15 +162,17 @@ def _wire_mode(parts: Parts) -> None:
     parts["mode"].change(switch, of(parts, ("mode", "left", "right")), of(parts, outputs), **QUICK)
 
 
-def add_api(service: ChatService, user: str) -> None:
+def add_api(service: ChatService) -> None:
     """The one public endpoint, `/chat`: ask once, in a new conversation."""
 
-    async def chat(message: str, mode: str = Mode.KV.value) -> AsyncIterator[str]:
+    async def chat(
+        request: gr.Request, message: str, mode: str = Mode.KV.value
+    ) -> AsyncIterator[str]:
         """Ask `message` in mode "text" or "kv"; yields the reply as it grows."""
         text = ""
         if mode not in list(Mode):
             raise UserError(f"There is no mode {mode!r}: choose text or kv.")
-        events = service.reply(user=user, message=message, mode=Mode(mode))
+        events = service.reply(user=user_of(request), message=message, mode=Mode(mode))
         async with aclosing(events) as stream:
             async for event in stream:
                 text += getattr(event, "text", "")

@@ -12,6 +12,8 @@ from app.metrics import ERRORS
 from memory_engine.errors import (
     BusyError,
     DatabaseError,
+    DatabaseLockedError,
+    DatabaseUnavailableError,
     EngineError,
     EngineStoppedError,
     ForbiddenError,
@@ -37,6 +39,9 @@ KNOWN: tuple[tuple[type[Exception], int, str, str | None], ...] = (
     (EngineError, 500, "server_error", "engine_failed"),
     (UserError, 400, "invalid_request_error", None),
 )
+
+# A database that is restarted, or a lock in it, is gone after seconds.
+DATABASE_RETRY_AFTER = "5"
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +80,8 @@ def answer(error: Exception) -> JSONResponse:
     headers = {}
     if isinstance(error, BusyError):
         headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, DatabaseLockedError | DatabaseUnavailableError):
+        headers["Retry-After"] = DATABASE_RETRY_AFTER
     if isinstance(error, SignInError):
         headers["WWW-Authenticate"] = "Bearer"
     return JSONResponse(body, status, headers)

@@ -5,35 +5,53 @@ import re
 from time import perf_counter
 from uuid import uuid4
 
-from fastapi.responses import PlainTextResponse
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import answer
-from app.auth import SignIn, is_loopback
+from app.api.errors import answer, body_of
+from app.auth import CALLER, SignIn, from_elsewhere, is_loopback
 from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 
-OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
+SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+# Gradio's program for the browser, the same for everybody.
+PUBLIC = ("/static/", "/assets/", "/theme.css", "/favicon.ico")
+SAFE = {"GET", "HEAD", "OPTIONS"}
+MCP = "/mcp"
+OWN_PATHS = {"/healthz", "/readyz", "/version", "/metrics", "/openapi.json", "/docs", MCP}
+ELSEWHERE = "A page of another site made the browser send this request."
 log = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 class Gate:
-    """Both applications on one port. The page's start and end are those of the whole."""
+    """All applications on one port: all begin before the first request, and end after the last.
 
-    def __init__(self, api: ASGIApp, page: ASGIApp, sign_in: SignIn, settings: Settings) -> None:
+    `door` is where browsers sign in, where they do.
+    """
+
+    def __init__(
+        self,
+        api: FastAPI,
+        page: ASGIApp,
+        sign_in: SignIn,
+        settings: Settings,
+        door: ASGIApp | None = None,
+    ) -> None:
         self._api = api
         self._page = page
+        self._door = door
         self._sign_in = sign_in
-        self._user = settings.user
         self._host = settings.host
         self._most_bytes = settings.max_request_kib << 10
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._page(scope, receive, send)
+            async with self._api.router.lifespan_context(self._api):
+                await self._page(scope, receive, send)
         elif scope["type"] != "http":
             # Neither has web sockets, so nobody has to be signed in for one.
             await send({"type": "websocket.close", "code": 1000})
@@ -57,6 +75,8 @@ class Gate:
 
         try:
             self._check_host(headers.get("host", ""))
+            if scope["path"] == MCP and from_elsewhere(headers):
+                raise ForbiddenError(ELSEWHERE)
             limited = self._limited(receive, headers.get("content-length", ""))
         except UserError as error:
             await answer(error)(scope, receive, send_with_id)
@@ -64,19 +84,41 @@ class Gate:
         await self._api(scope, limited, send_with_id)
 
     async def _to_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
         try:
-            peer = scope["client"][0] if scope.get("client") else None
-            caller = await self._sign_in.caller(Headers(scope=scope), peer)
-            if caller.name not in (None, self._user):
-                raise ForbiddenError(f"This page is that of {self._user!r}. Use the API.")
-        except SignInError as error:
-            # A browser asks for a name and a password: any name, and a key of the page's user.
-            headers = {"WWW-Authenticate": 'Basic realm="InferScale"'}
-            await PlainTextResponse(str(error), 401, headers)(scope, receive, send)
+            self._check_host(headers.get("host", ""))
+            if scope["method"] not in SAFE and from_elsewhere(headers):
+                raise ForbiddenError(ELSEWHERE)
+            if self._door and scope["path"] in (SIGN_IN, SIGN_OUT):
+                await self._door(scope, self._limited(receive, ""), send)
+                return
+            if not scope["path"].startswith(PUBLIC):
+                peer = scope["client"][0] if scope.get("client") else None
+                scope[CALLER] = await self._sign_in.visitor(headers, peer)
         except UserError as error:
-            await PlainTextResponse(str(error), 403)(scope, receive, send)
+            await self._turned_away(error, scope)(scope, receive, send)
         else:
-            await self._page(scope, receive, send)
+            await self._page(scope, receive, self._not_kept(scope, send))
+
+    def _not_kept(self, scope: Scope, send: Send) -> Send:
+        """`send`; where people sign in and out, no browser shows the page again by itself."""
+        if not self._sign_in.required or scope["path"].startswith(PUBLIC):
+            return send
+
+        async def send_not_kept(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return send_not_kept
+
+    def _turned_away(self, error: UserError, scope: Scope) -> ASGIApp:
+        """A person is sent to sign in; everybody else is told why not."""
+        by_person = scope["method"] == "GET" and scope["path"] == "/"
+        if isinstance(error, SignInError) and self._door and by_person:
+            return RedirectResponse(SIGN_IN, 303)
+        headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, SignInError) else None
+        return PlainTextResponse(str(error), body_of(error)[0], headers)
 
     def _check_host(self, header: str) -> None:
         # Where nobody signs in, a page of another site could have its name resolved to this

@@ -7,6 +7,19 @@ from app.cli.output import table
 Report = dict[str, Any]
 
 _SETUP = ["k", "window", "order", "tail", "store"]
+_ARMS = {
+    "none": "none",
+    "text": "text",
+    "kv": "KV",
+    "reordered": "reordered",
+    "relevance": "by relevance",
+}
+_COMPARED = {
+    "kv": "KV",
+    "reordered": "reordered",
+    "relevance": "by relevance",
+    "none": "none",
+}
 _VERDICTS = {True: "yes", False: "no", None: "-"}
 
 
@@ -40,7 +53,7 @@ def _counted(report: Report) -> str:
 
 def fidelity_tables(report: Report) -> list[Table]:
     """Losses and what is retained, replies, next tokens, categories, what was aimed at."""
-    parts = (_likelihood, _replies, _next_tokens, _categories, _aims)
+    parts = (_likelihood, _next_tokens, _replies, _divergences, _categories, _aims)
     return [part(report) for part in parts]
 
 
@@ -50,13 +63,13 @@ def answers_tables(report: Report) -> list[Table]:
         f"Token F1 of greedy replies of {report['reply_tokens']} tokens, 95 % interval; "
         f'"{report["instruction"]}" behind each question'
     )
-    columns = ["k", "category", "questions", "none", "text", "KV", "reordered", "KV - text"]
+    columns = ["k", "category", "questions", *_ARMS.values(), "KV - text"]
     rows: list[list[object]] = [
         [
             row["k"],
             name,
             figures["questions"],
-            *(estimate(figures["f1"][arm]) for arm in ("none", "text", "kv", "reordered")),
+            *(estimate(figures["f1"][arm]) for arm in _ARMS),
             estimate(figures["kv_over_text"]),
             f"{figures['same_reply']:.2f}",
         ]
@@ -152,11 +165,11 @@ def _likelihood(report: Report) -> Table:
         "Negative log likelihood of the gold answer, nats a token; retained = "
         "(none - arm) / (none - text), 95 % interval"
     )
-    columns = [*_SETUP, "none", "text", "KV", "reordered", "KV retains", "reordered retains"]
+    columns = [*_SETUP, *_ARMS.values(), "KV retains", "reordered retains"]
     rows: list[list[object]] = [
         [
             *_setup(row),
-            *(f"{row['nll'][arm]:.3f}" for arm in ("none", "text", "kv", "reordered")),
+            *(f"{row['nll'][arm]:.3f}" for arm in _ARMS),
             estimate(row["retained"]["kv"]),
             estimate(row["retained"]["reordered"]),
         ]
@@ -170,12 +183,12 @@ def _replies(report: Report) -> Table:
         f"Share of the tokens of greedy replies that are text's, {report['reply_tokens']} tokens, "
         "95 % interval"
     )
-    columns = [*_SETUP, "KV", "reordered", "none", "KV - reordered"]
+    columns = [*_SETUP, *_COMPARED.values(), "KV - reordered", "KV - by relevance"]
     rows: list[list[object]] = [
         [
             *_setup(row),
-            *(estimate(row["agreement"][arm]) for arm in ("kv", "reordered", "none")),
-            estimate(row["agreement_over_reordered"]),
+            *(estimate(row["agreement"][arm]) for arm in _COMPARED),
+            *(estimate(row["agreement_over"][arm]) for arm in ("reordered", "relevance")),
         ]
         for row in report["rows"]
     ]
@@ -183,20 +196,26 @@ def _replies(report: Report) -> Table:
 
 
 def _next_tokens(report: Report) -> Table:
-    title = (
-        "The same of likeliest tokens along the gold answer; and the reply's first token, mean "
-        "KL(text || arm) in nats"
-    )
-    columns = [*_SETUP, "KV", "reordered", "none", "KL KV", "KL reordered", "KL none"]
+    title = "Share of the likeliest tokens along the gold answer that are text's, 95 % interval"
+    columns = [*_SETUP, *_COMPARED.values(), "KV - reordered", "KV - by relevance"]
     rows: list[list[object]] = [
         [
             *_setup(row),
-            *(estimate(row["forced_agreement"][arm]) for arm in ("kv", "reordered", "none")),
-            *(f"{row['kl'][arm]['mean']:.3f}" for arm in ("kv", "reordered", "none")),
+            *(estimate(row["forced_agreement"][arm]) for arm in _COMPARED),
+            *(estimate(row["forced_agreement_over"][arm]) for arm in ("reordered", "relevance")),
         ]
         for row in report["rows"]
     ]
     return Table(title, columns, rows)
+
+
+def _divergences(report: Report) -> Table:
+    title = "The reply's first token: mean KL(text || arm) in nats"
+    rows: list[list[object]] = [
+        [*_setup(row), *(f"{row['kl'][arm]['mean']:.3f}" for arm in _COMPARED)]
+        for row in report["rows"]
+    ]
+    return Table(title, [*_SETUP, *_COMPARED.values()], rows)
 
 
 def _categories(report: Report) -> Table:

@@ -26,8 +26,8 @@ def forget(
 ) -> None:
     """Forget facts, a conversation, or a user: what they say is removed from the database.
 
-    A running server drops their KV and vectors within a minute, and before it replies to
-    this user.
+    Accounts and API keys are not memory, and stay: see `inferscale accounts remove`. A running
+    server drops their KV and vectors within a minute, and before it replies to this user.
     """
     if sum((bool(fact_ids), conversation is not None, everything)) != 1:
         raise typer.BadParameter("Name facts by their ids, or give --conversation, or --all.")

@@ -3,13 +3,17 @@
 import typer
 
 from app.cli import (
+    accounts,
+    backup,
     bench,
+    engine,
     evaluate,
     exchange,
     facts,
     forgetting,
     keys,
     measure,
+    plan,
     replies,
     serving,
     settings_table,
@@ -33,11 +37,16 @@ facts.facts.command()(forgetting.forget)
 facts.facts.command()(forgetting.audit)
 facts.facts.command()(exchange.export)
 facts.facts.command("import")(exchange.import_)
+app.add_typer(accounts.accounts, name="accounts")
 app.add_typer(keys.keys, name="keys")
+app.command()(engine.engine)
 app.command()(upkeep.doctor)
 app.command()(upkeep.migrate)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(bench.bench)
 app.add_typer(evaluate.evaluate, name="eval")
+app.command()(plan.plan)
 app.command()(settings_table.settings)
 
 

@@ -3,8 +3,10 @@
 none       the question without facts
 text       with facts, all prefilled
 kv         the same token ids, with the facts' KV injected
-reordered  text again, with the same facts in the other order: what a change costs that
-           nobody minds, and so what to measure KV by
+reordered  text again, with the facts before the tail in the other order
+relevance  text again, with all facts in order of relevance and no tail
+
+The last two are changes that nobody minds: what they cost is what to measure KV by.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ from memory_engine.engines.base import Engine
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import Mode, Prompt
 
-ARMS = ("none", "text", "kv", "reordered")
+ARMS = ("none", "text", "kv", "reordered", "relevance")
 _OTHER: dict[Order, Order] = {"time": "relevance", "relevance": "time"}
 _IN_FLIGHT, _IN_FLIGHT_CPU = 128, 4  # questions
 
@@ -89,20 +91,23 @@ class Arms(Generic[T]):
         question, recalled = case.question, case.recalled(setup.k)
         text = question.text + self._instruction
 
-        def laid_out(order: Order) -> Prompt:
-            return encoded.prompt(text, recalled, order, setup.tail, self._room)
+        def laid_out(order: Order, tail: int) -> Prompt:
+            return encoded.prompt(text, recalled, order, tail, self._room)
+
+        def as_text(order: Order, tail: int) -> Awaitable[T]:
+            return self._text(laid_out(order, tail), question, (question.id, setup.k, tail, order))
 
         async with self._turns:
             nothing = encoded.prompt(text, (), setup.order, setup.tail, self._room)
-            prompt, other = laid_out(setup.order), _OTHER[setup.order]
-            of_text = (question.id, setup.k, setup.tail)
+            prompt = laid_out(setup.order, setup.tail)
             return Outcome(
                 case,
                 {
                     "none": await self._text(nothing, question, (question.id,)),
-                    "text": await self._text(prompt, question, (*of_text, setup.order)),
+                    "text": await as_text(setup.order, setup.tail),
                     "kv": await self._ask(prompt, Mode.KV, question),
-                    "reordered": await self._text(laid_out(other), question, (*of_text, other)),
+                    "reordered": await as_text(_OTHER[setup.order], setup.tail),
+                    "relevance": await as_text("relevance", 0),
                 },
             )
 

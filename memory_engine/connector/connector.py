@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,6 +19,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.metrics import (
 
 from memory_engine.connector.archive import ArchiveSettings
 from memory_engine.connector.arena import Arena
+from memory_engine.connector.description import describe
 from memory_engine.connector.metadata import StepPlan, WorkerReport
 from memory_engine.connector.model import (
     UnsupportedError,
@@ -27,6 +29,7 @@ from memory_engine.connector.model import (
 from memory_engine.connector.orphans import end_with_parent
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.signature import KEY_VARIABLE
 from memory_engine.connector.statistics import PrometheusStatistics, Statistics
 from memory_engine.connector.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
@@ -49,7 +52,8 @@ class InferScaleConnector(KVConnectorBase_V1):
         arena_bytes       the arena on the device
         host_bytes        host memory behind it, 0 for none
         store_dtype       `auto` for the cache's type, or `fp8`
-        signing_key       what requests must be signed with (see `signature`), none if empty
+        signing_key       what requests must be signed with (see `signature`), none if empty;
+                          left out it is what the environment has in INFERSCALE_SIGNING_KEY
         snapshot_folder   where an owner's segments are written when asked, "" for nowhere
         snapshot_bytes    how much that folder may hold
         end_with_parent   whether the engine stops with the process that started it
@@ -78,14 +82,23 @@ class InferScaleConnector(KVConnectorBase_V1):
             device, host = (_arena(slots, share) for slots in (max(sizes.device, 1), sizes.host))
             assert device is not None
             tiers = Tiers(device, host)
-            key = str(self._kv_transfer_config.get_from_extra_config("signing_key", ""))
             self.scheduler = SchedulerSide(
-                tiers, block_size, refusal, key.encode(), self._archive_settings()
+                tiers,
+                block_size,
+                refusal,
+                self._signing_key().encode(),
+                self._archive_settings(),
+                describe(vllm_config),
             )
         else:
             parallel = vllm_config.parallel_config
             rank = (parallel.rank, parallel.tensor_parallel_size)
             self.worker = WorkerSide(sizes, refusal, rank)
+
+    def _signing_key(self) -> str:
+        # An engine that others talk to gets it where a list of processes does not show it.
+        key = self._kv_transfer_config.get_from_extra_config("signing_key", None)
+        return os.environ.get(KEY_VARIABLE, "") if key is None else str(key)
 
     def _archive_settings(self) -> ArchiveSettings:
         option = self._kv_transfer_config.get_from_extra_config

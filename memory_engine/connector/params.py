@@ -7,19 +7,22 @@
     {"op": "demote", "prefetch" or "list", "owner": "u1"}
     {"op": "snapshot" or "restore", "owner": "u1", "segments": "<the model's fingerprint>"}
     {"op": "stats"}
+    {"op": "account", "owner": "u1", "segments": "<ticket>"}
 
 `start` and `length` are token positions in the request's own prompt. Segments are one
 string, because vLLM copies a request's parameters deeply on the way to the first token.
+A request that is streamed may have a "ticket", under which `account` then finds its account.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from memory_engine.connector.signature import is_signed
 
 KEY = "inferscale"
+_TICKET_LENGTH = 64
 
 
 class Op(StrEnum):
@@ -35,6 +38,7 @@ class Op(StrEnum):
     RESTORE = "restore"
     PROBE = "probe"
     STATS = "stats"
+    ACCOUNT = "account"
 
 
 class Span(NamedTuple):
@@ -49,7 +53,7 @@ class Span(NamedTuple):
 class Params:
     """A parsed request. `drop` is the ids to drop, None for all of the owner's.
 
-    `fingerprint` is the model's, for a snapshot.
+    `fingerprint` is the model's, for a snapshot. `ticket` names the account of a request.
     """
 
     op: Op
@@ -57,6 +61,7 @@ class Params:
     spans: tuple[Span, ...] = ()
     drop: tuple[str, ...] | None = None
     fingerprint: str = ""
+    ticket: str = ""
 
 
 def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
@@ -68,18 +73,26 @@ def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
         raise ValueError(f"{KEY} must be an object, got {type(raw).__name__}")
     if key and not is_signed(raw, key):
         raise ValueError("the request is not signed with this engine's key")
+    params = _asked(raw, prompt_tokens)
+    ticket = raw.get("ticket")
+    return params if ticket is None else replace(params, ticket=_ticket(ticket))
+
+
+def _asked(raw: Mapping[object, object], prompt_tokens: int) -> Params:
     try:
         op = Op(str(raw.get("op")))
     except ValueError:
         raise ValueError(
             f"op must be one of {[str(o) for o in Op]}, got {raw.get('op')!r}"
         ) from None
-    if op is Op.STATS or (op is Op.PROBE and raw.get("segments") is None):
-        return Params(op)
     owner = raw.get("owner")
+    if op is Op.STATS or (op is Op.PROBE and raw.get("segments") is None):
+        return Params(op, str(owner or ""))
     if not isinstance(owner, str) or not owner:
         raise ValueError("owner must be a non-empty string")
     segments = raw.get("segments")
+    if op is Op.ACCOUNT:
+        return Params(op, owner, ticket=_ticket(segments))
     if op is Op.DROP:
         return Params(op, owner, drop=_ids(segments))
     if op in (Op.DEMOTE, Op.PREFETCH, Op.LIST):
@@ -89,6 +102,12 @@ def parse(raw: object, prompt_tokens: int, key: bytes = b"") -> Params:
             raise ValueError("segments of a snapshot must be the model's fingerprint")
         return Params(op, owner, fingerprint=segments)
     return Params(op, owner, _spans(segments, prompt_tokens, contiguous=op is not Op.ENCODE))
+
+
+def _ticket(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _TICKET_LENGTH:
+        raise ValueError(f"a ticket must be a string of at most {_TICKET_LENGTH} characters")
+    return value
 
 
 def _ids(segments: object) -> tuple[str, ...] | None:

@@ -11,12 +11,14 @@ worker runs its steps in order, and in a step moves, loads, then saves; so a slo
 a step may be given away in it.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from memory_engine.connector.archive import Archive, ArchiveSettings
 from memory_engine.connector.arena import Slots
+from memory_engine.connector.kept_accounts import KeptAccounts
 from memory_engine.connector.metadata import (
     Probe,
     StepPlan,
@@ -40,6 +42,7 @@ class SchedulerSide:
 
     block_size: tokens of a block of vLLM's KV cache manager. refusal: why the set-up
     cannot be served, "" if it can. key: what requests must be signed with, if anything.
+    description: what is said of the engine to who asks for its counts; see `describe`.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class SchedulerSide:
         refusal: str = "",
         key: bytes = b"",
         archive: ArchiveSettings | None = None,
+        description: Mapping[str, Any] | None = None,
     ) -> None:
         self._tiers = tiers
         self._block_size = block_size
@@ -60,6 +64,8 @@ class SchedulerSide:
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
         self._counts = Counts()
+        self._kept = KeptAccounts()
+        self._description = dict(description or {"start": ""})
 
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
         """A request with parameters `raw` was queued; control operations act at once."""
@@ -180,7 +186,20 @@ class SchedulerSide:
             self._counts.add(name, value)
         if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE, Op.LIST):
             tracked.resident = self._tiers.owned(tracked.params.owner)
-        return {KEY: tracked.account(self._closed if self._refused else "", self.stats())}
+        return {KEY: self._account(tracked)}
+
+    def _account(self, tracked: Tracked) -> dict[str, Any]:
+        params = tracked.params
+        start = {"start": self._description["start"]}
+        if params.op is Op.ACCOUNT:
+            unknown = {"op": str(params.op), "error": "no account is kept under this ticket"}
+            return (self._kept.take(params.owner, params.ticket) or unknown) | start
+        account = tracked.account(self._closed if self._refused else "", self.stats()) | start
+        if params.op is Op.STATS:
+            account["engine"] = self._description
+        if params.ticket:
+            self._kept.keep(params.owner, params.ticket, account)
+        return account
 
     def statistics(self) -> Statistics | None:
         """What was counted since the last call."""

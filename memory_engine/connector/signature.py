@@ -10,6 +10,8 @@ import hmac
 from collections.abc import Mapping
 
 FIELD = "signature"
+KEY_VARIABLE = "INFERSCALE_SIGNING_KEY"
+"""The environment variable that has the key of an engine which is not told it otherwise."""
 
 
 def sign(params: Mapping[str, object], key: bytes) -> str:

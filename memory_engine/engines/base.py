@@ -106,6 +106,13 @@ class Engine(ABC):
     async def owned(self, owner: str) -> tuple[str, ...]:
         """The ids of the owner's segments, on the device and in host memory."""
 
+    def home(self, owner: str) -> str:
+        """Where the owner's segments are; once it is another place, they are not known to be.
+
+        An engine that keeps them until it is closed has one place.
+        """
+        return ""
+
     @abstractmethod
     async def arena(self) -> ArenaStats:
         """What the arena holds now."""

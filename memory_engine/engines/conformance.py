@@ -16,12 +16,11 @@ from typing import Any, Protocol
 from memory_engine.engines import wire
 from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import EngineError
-from memory_engine.types import Conformance, Mode, Prompt, Sampling, Span
+from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
 
 # Total variation distance of next-token probabilities that rounding explains, by dtype.
 _TOLERANCE = {"torch.float32": 2e-3, "torch.float16": 3e-2, "torch.bfloat16": 0.1}
 _TOLERANCE_FP8 = 0.1
-_OWNER = "conformance-gate"
 _PROBE_TOKENS = 61
 _TOP = 20
 
@@ -31,12 +30,12 @@ class GateEngine(Protocol):
 
     def request(
         self,
+        owner: str,
         token_ids: list[int],
         salt: str,
         params: dict[str, object] | None,
         sampling: Sampling,
-        **extra: Any,
-    ) -> AsyncGenerator[Any, None]: ...
+    ) -> AsyncGenerator[tuple[Chunk, dict[str, Any]], None]: ...
 
     async def encode(self, job: EncodeJob) -> tuple[str, ...]: ...
 
@@ -50,21 +49,22 @@ async def run_gate(
 
     dtype: of the model. fp8: whether KV is stored in FP8, which rounds it once more.
     """
+    owner = _owner()
     token = random.Random(1).randrange(vocab_size // 2, vocab_size - 1)
     checks: dict[str, float] = {}
     try:
-        reason, checks = await _probe(engine, token, ())
+        reason, checks = await _probe(engine, owner, token, ())
         if reason:
             return Conformance(False, reason, checks)
-        reason, shifted = await _shift(engine, token)
+        reason, shifted = await _shift(engine, owner, token)
         checks["shift"] = max(shifted.values(), default=float("inf"))
         if reason:
             return Conformance(False, f"after an injection {reason}", checks)
-        checks["identity"] = await _identity(engine, vocab_size)
+        checks["identity"] = await _identity(engine, owner, vocab_size)
     except EngineError as error:
         return Conformance(False, str(error), checks)
     finally:
-        await engine.drop(_OWNER)
+        await engine.drop(owner)
     allowed = max(_TOLERANCE[dtype], _TOLERANCE_FP8 if fp8 else 0.0)
     if not checks["identity"] <= allowed:
         found = f"{checks['identity']:.3g}, allowed is {allowed}"
@@ -74,28 +74,32 @@ async def run_gate(
     return Conformance(True, "", checks)
 
 
+def _owner() -> str:
+    # Several programs may check one engine at a time, and ids are never shared or replaced.
+    return f"conformance-gate-{uuid.uuid4().hex[:8]}"
+
+
 async def _probe(
-    engine: GateEngine, token: int, spans: tuple[Span, ...]
+    engine: GateEngine, owner: str, token: int, spans: tuple[Span, ...]
 ) -> tuple[str, dict[str, float]]:
     # Two tokens: the verdict of the first step arrives before the second one ends.
-    sampling = Sampling(max_tokens=2)
-    extra = {"ignore_eos": True, "min_tokens": 2}
-    params = wire.probe_params(_OWNER, spans)
+    sampling = Sampling(max_tokens=2, ignore_eos=True)
+    params = wire.probe_params(owner, spans)
     account: dict[str, Any] = {}
-    outputs = engine.request([token] * _PROBE_TOKENS, uuid.uuid4().hex, params, sampling, **extra)
-    async for output in outputs:
-        account = (output.kv_transfer_params or {}).get(wire.KEY, account)
+    ids = [token] * _PROBE_TOKENS
+    async for _, found in engine.request(owner, ids, uuid.uuid4().hex, params, sampling):
+        account = found or account
     if account.get("error"):
         raise EngineError(str(account["error"]))
     _require_injected(account, spans)
     return str(account["reason"]), dict(account["errors"])
 
 
-async def _shift(engine: GateEngine, token: int) -> tuple[str, dict[str, float]]:
-    encoded = (Span("shift-a", 0, 19), Span("shift-b", 19, 38))
-    served = (Span("shift-b", 0, 38), Span("shift-a", 38, 19))
-    await engine.encode(EncodeJob(_OWNER, [token] * _PROBE_TOKENS, encoded))
-    return await _probe(engine, token, served)
+async def _shift(engine: GateEngine, owner: str, token: int) -> tuple[str, dict[str, float]]:
+    a, b = f"{owner}-a", f"{owner}-b"
+    encoded = (Span(a, 0, 19), Span(b, 19, 38))
+    await engine.encode(EncodeJob(owner, [token] * _PROBE_TOKENS, encoded))
+    return await _probe(engine, owner, token, (Span(b, 0, 38), Span(a, 38, 19)))
 
 
 async def contrast(engine: GateEngine, vocab_size: int) -> float:
@@ -104,19 +108,23 @@ async def contrast(engine: GateEngine, vocab_size: int) -> float:
     If it is near the tolerance, the injected part matters too little to this model for
     the check to see anything.
     """
+    owner = _owner()
     try:
-        return await _identity(engine, vocab_size, encoded_seed=3)
+        return await _identity(engine, owner, vocab_size, encoded_seed=3)
     finally:
-        await engine.drop(_OWNER)
+        await engine.drop(owner)
 
 
-async def _identity(engine: GateEngine, vocab_size: int, encoded_seed: int = 2) -> float:
+async def _identity(
+    engine: GateEngine, owner: str, vocab_size: int, encoded_seed: int = 2
+) -> float:
     """Half the sum of differences between two next-token distributions, over the likeliest."""
     ids, encoded = (_words(seed, vocab_size) for seed in (2, encoded_seed))
-    spans = (Span("identity-a", 0, 13), Span("identity-b", 13, 41), Span("identity-c", 54, 15))
-    await engine.encode(EncodeJob(_OWNER, encoded, spans))
-    exact = await _next_token(engine, Prompt(_OWNER, ids, spans), Mode.TEXT)
-    injected = await _next_token(engine, Prompt(_OWNER, ids, spans), Mode.KV)
+    cuts = ((0, 13), (13, 41), (54, 15))
+    spans = tuple(Span(f"{owner}-{encoded_seed}-{start}", start, size) for start, size in cuts)
+    await engine.encode(EncodeJob(owner, encoded, spans))
+    exact = await _next_token(engine, Prompt(owner, ids, spans), Mode.TEXT)
+    injected = await _next_token(engine, Prompt(owner, ids, spans), Mode.KV)
     tokens = exact.keys() | injected.keys()
     return sum(abs(exact.get(t, 0.0) - injected.get(t, 0.0)) for t in tokens) / 2
 
@@ -129,12 +137,12 @@ def _words(seed: int, vocab_size: int) -> list[int]:
 async def _next_token(engine: GateEngine, prompt: Prompt, mode: Mode) -> dict[int, float]:
     params = wire.inject_params(prompt) if mode is Mode.KV else None
     found: dict[int, float] = {}
-    salt, sampling = uuid.uuid4().hex, Sampling(max_tokens=1)
-    async for output in engine.request(prompt.token_ids, salt, params, sampling, logprobs=_TOP):
-        for step in output.outputs[0].logprobs or ():
-            found = {token: math.exp(entry.logprob) for token, entry in step.items()}
-        if mode is Mode.KV and output.finished:
-            account = (output.kv_transfer_params or {}).get(wire.KEY, {})
+    salt, sampling = uuid.uuid4().hex, Sampling(max_tokens=1, logprobs=_TOP)
+    outputs = engine.request(prompt.owner, prompt.token_ids, salt, params, sampling)
+    async for chunk, account in outputs:
+        for step in chunk.logprobs:
+            found = {token: math.exp(value) for token, value in step.items()}
+        if mode is Mode.KV and chunk.usage is not None:
             _require_injected(account, prompt.spans)
     return found
 

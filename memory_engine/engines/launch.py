@@ -29,7 +29,7 @@ def launch(model: str, **options: Any) -> Any:
 
 
 def engine_config(model: str, **options: Any) -> Any:
-    """vLLM's configuration of an engine with the connector; options as `_engine_args`.
+    """vLLM's configuration of an engine with the connector; options as `engine_options`.
 
     Raises ArenaTooLargeError if arena and cache do not fit the memory there is, and
     UnsupportedModelError for a model that vLLM cannot run with a connector.
@@ -46,33 +46,49 @@ def engine_config(model: str, **options: Any) -> Any:
     return config
 
 
-def _engine_args(
-    model: str,
+def _engine_args(model: str, **options: Any) -> Any:
+    from vllm import AsyncEngineArgs
+    from vllm.config import KVTransferConfig, StructuredOutputsConfig
+
+    given = engine_options(**options)
+    given["structured_outputs_config"] = StructuredOutputsConfig(
+        **given["structured_outputs_config"]
+    )
+    given["kv_transfer_config"] = KVTransferConfig(**given["kv_transfer_config"])
+    return AsyncEngineArgs(model=model, disable_log_stats=False, **given)
+
+
+def engine_options(
     *,
     connector: dict[str, Any],
     kv_cache_bytes: int | None,
     max_model_len: int | None,
     dtype: str,
     **more: Any,
-) -> Any:
-    """vLLM's arguments for an engine with the connector; `more` goes to vLLM as it is.
+) -> dict[str, Any]:
+    """vLLM's options for an engine with the connector, as plain values by their names.
 
-    connector: the InferScale connector's configuration, at least `arena_bytes`.
+    connector: the InferScale connector's configuration, at least `arena_bytes`. `more` goes
+    to vLLM as it is. Raises ArenaTooLargeError.
     """
-    from vllm import AsyncEngineArgs
-    from vllm.config import KVTransferConfig, StructuredOutputsConfig
     from vllm.platforms import current_platform
 
     arena_bytes = int(connector["arena_bytes"])
     on_host = int(connector.get("host_bytes", 0))
     options: dict[str, Any] = {
-        "disable_log_stats": False,
+        "dtype": dtype,
+        "max_model_len": max_model_len,
+        "kv_cache_memory_bytes": kv_cache_bytes,
         "enable_prefix_caching": True,
         # Where white space may stand between any two tokens of JSON, a greedy model can write
         # nothing else until its tokens are spent. `auto` refuses the flag.
-        "structured_outputs_config": StructuredOutputsConfig(
-            backend="xgrammar", disable_any_whitespace=True
-        ),
+        "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
+        "kv_transfer_config": {
+            "kv_connector": "InferScaleConnector",
+            "kv_connector_module_path": "memory_engine.connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": {"end_with_parent": True} | connector,
+        },
     }
     if current_platform.is_cpu():
         require_room(arena_bytes + on_host + (kv_cache_bytes or 0))
@@ -88,19 +104,7 @@ def _engine_args(
         options["compilation_config"] = {"cudagraph_mode": "FULL"}
         if kv_cache_bytes is None:
             options["gpu_memory_utilization"] = gpu_utilization(arena_bytes)
-    return AsyncEngineArgs(
-        model=model,
-        dtype=dtype,
-        max_model_len=max_model_len,
-        kv_cache_memory_bytes=kv_cache_bytes,
-        kv_transfer_config=KVTransferConfig(
-            kv_connector="InferScaleConnector",
-            kv_connector_module_path="memory_engine.connector",
-            kv_role="kv_both",
-            kv_connector_extra_config={"end_with_parent": True} | connector,
-        ),
-        **(options | more),
-    )
+    return options | more
 
 
 @contextmanager

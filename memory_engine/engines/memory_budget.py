@@ -3,7 +3,7 @@
 from memory_engine.errors import ArenaTooLargeError
 
 _MIB = 1 << 20
-_GPU_SHARE = 0.88  # of the device; the rest is the connector's scratch and other programs'
+GPU_SHARE = 0.88  # of the device; the rest is the connector's scratch and other programs'
 _GPU_MINIMUM = 0.2
 
 
@@ -27,7 +27,7 @@ def gpu_utilization(arena_bytes: int) -> float:
     from vllm.platforms import current_platform
 
     total = int(current_platform.get_device_total_memory())
-    share = _GPU_SHARE - arena_bytes / total
+    share = GPU_SHARE - arena_bytes / total
     if share < _GPU_MINIMUM:
         raise ArenaTooLargeError(
             f"A KV arena of {arena_bytes // _MIB} MiB leaves too little of the GPU's "

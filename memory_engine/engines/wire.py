@@ -6,11 +6,14 @@ block can never serve a text request, another owner, or a fact that was encoded 
 """
 
 import hashlib
+import hmac
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from memory_engine.connector.signature import FIELD, sign
 from memory_engine.engines.base import ArenaStats
-from memory_engine.types import Prompt, Span
+from memory_engine.types import Chunk, Prompt, Span
 
 KEY = "inferscale"
 
@@ -67,6 +70,36 @@ def stats_params() -> dict[str, object]:
     return {KEY: {"op": "stats"}}
 
 
+def account_params(owner: str, ticket: str) -> dict[str, object]:
+    """Ask for the account of an earlier request of the owner that had this ticket."""
+    return {KEY: {"op": "account", "owner": owner, "segments": ticket}}
+
+
+def with_ticket(params: dict[str, object], ticket: str) -> dict[str, object]:
+    """The same parameters, so that the request's account is kept under `ticket`."""
+    inner = params[KEY]
+    assert isinstance(inner, dict)
+    return {KEY: inner | {"ticket": ticket}}
+
+
+def accounted(chunk: Chunk, account: Mapping[str, Any], spans: Sequence[Span]) -> Chunk:
+    """The last chunk of a reply with what the connector did with `spans`; others as they are.
+
+    vLLM counts injected tokens among the cached ones. A refused injection misses all spans.
+    """
+    if chunk.usage is None or not account:
+        return chunk
+    injected = int(account.get("injected", 0))
+    missing = [s.segment_id for s in spans] if account.get("error") else account.get("missing", ())
+    usage = replace(
+        chunk.usage,
+        injected_tokens=injected,
+        cached_tokens=max(0, chunk.usage.cached_tokens - injected),
+        missing=tuple(missing),
+    )
+    return replace(chunk, usage=usage)
+
+
 def arena_stats(counts: Mapping[str, int]) -> ArenaStats:
     """An account's counts."""
     return ArenaStats(
@@ -86,6 +119,11 @@ def signed(params: dict[str, object], key: str) -> dict[str, object]:
     inner = params[KEY]
     assert isinstance(inner, dict)
     return {KEY: inner | {FIELD: sign(inner, key.encode())}} if key else params
+
+
+def api_key(signing_key: str) -> str:
+    """What an engine's HTTP server wants to see of whoever knows its signing key."""
+    return hmac.new(signing_key.encode(), b"api key", hashlib.sha256).hexdigest()
 
 
 def prompt_salt(prompt: Prompt, params: dict[str, object] | None, extra: str = "") -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 
 from agent.agent import Agent
 from agent.database import Database
@@ -16,6 +16,7 @@ from agent.events import Reply, TextDelta
 from agent.extract import Extractor
 from agent.extract_rules import RuleExtractor
 from agent.revision import migrate
+from agent.tables import Base
 from app.service import ChatService
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Mode, Prompt
@@ -36,10 +37,15 @@ def _migrated_file() -> bytes:
 def prepare(database_url: str) -> None:
     """Migrate a database; an SQLite file that does not exist is copied from a migrated one."""
     file = Path(make_url(database_url).database or "")
-    if database_url.startswith("sqlite") and not file.exists():
+    if not database_url.startswith("sqlite"):
+        _migrate_once(database_url)
+    elif not file.exists():
         file.write_bytes(_migrated_file())
-    elif not database_url.startswith("sqlite"):
-        migrate(database_url)
+
+
+@cache
+def _migrate_once(database_url: str) -> None:
+    migrate(database_url)
 
 
 @dataclass
@@ -70,6 +76,18 @@ class Parts:
     async def known(self, user: str = "ann") -> list[str]:
         """The texts of the facts that hold now."""
         return [fact.text for fact in await self.service.facts(user)]
+
+
+async def assert_absent(word: str, parts: Parts) -> None:
+    """No row holds `word`, in any case, and no byte of an SQLite database's files."""
+    if parts.database.is_sqlite:
+        for file in Path(parts.database.url.database or "").parent.iterdir():
+            assert word.lower().encode() not in file.read_bytes().lower(), file.name
+        return
+    async with parts.database.read() as session:
+        for table in Base.metadata.tables:
+            told = text(f"SELECT count(*) FROM {table} AS row WHERE row::text ILIKE :word")
+            assert await session.scalar(told, {"word": f"%{word}%"}) == 0, table
 
 
 @asynccontextmanager

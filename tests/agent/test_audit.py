@@ -25,8 +25,8 @@ async def forgetful(parts: Parts) -> None:
     await parts.service.forget_fact("ann", "1")
 
 
-async def test_after_forgetting_nothing_is_left_and_that_is_said(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_after_forgetting_nothing_is_left_and_that_is_said(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await forgetful(parts)
         found = await audit_rows(parts.database, "ann") + await parts.service.audit("ann")
         assert [f.place for f in found if not f.ok] == []
@@ -36,8 +36,8 @@ async def test_after_forgetting_nothing_is_left_and_that_is_said(tmp_path: Path)
         assert all((await audited(parts)).values())
 
 
-async def test_a_forgotten_row_that_tells_something_is_found(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_forgotten_row_that_tells_something_is_found(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await forgetful(parts)
         row = update(FactRow).where(FactRow.id == 1)
         async with parts.database.write() as session:
@@ -45,8 +45,8 @@ async def test_a_forgotten_row_that_tells_something_is_found(tmp_path: Path) -> 
         assert not (await audited(parts))["SQL, forgotten"]
 
 
-async def test_a_vector_and_a_segment_of_no_fact_are_found(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_vector_and_a_segment_of_no_fact_are_found(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await forgetful(parts)
         job = EncodeJob("ann", [1, 2], (Span("ann|I have a cat.", 0, 2),))
         await parts.engine.encode(job)

@@ -1,20 +1,10 @@
 """Where a program's message belongs: by name, by what came before, once."""
 
 import asyncio
-from pathlib import Path
-
-import pytest
 
 from agent.request import Client
 from memory_engine.types import Message
-from tests.agent.parts import Parts, opened, url_of
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return url_of(tmp_path)
-    return str(request.getfixturevalue("postgres_url"))
+from tests.agent.parts import Parts, opened
 
 
 def said(*turns: str) -> tuple[Message, ...]:
@@ -28,8 +18,8 @@ async def users(parts: Parts, conversation: str | None) -> list[str]:
     return [message.content for message in messages if message.role == "user"]
 
 
-async def test_a_history_goes_on_in_its_conversation_and_a_branch_too(url: str) -> None:
-    async with opened(url) as parts:
+async def test_a_history_goes_on_in_its_conversation_and_a_branch_too(database_url: str) -> None:
+    async with opened(database_url) as parts:
         first = await parts.say("One", client=Client())
         second = await parts.say("Two", client=Client(said("One", "Yes")))
         branch = await parts.say("Three", client=Client(said("One", "Yes")))
@@ -39,8 +29,8 @@ async def test_a_history_goes_on_in_its_conversation_and_a_branch_too(url: str) 
         assert branch.conversation_id != other.conversation_id
 
 
-async def test_the_same_message_at_the_same_time_is_stored_once(url: str) -> None:
-    async with opened(url) as parts:
+async def test_the_same_message_at_the_same_time_is_stored_once(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for client in (Client(), Client(conversation="chat")):
             replies = await asyncio.gather(
                 *(parts.ask("I ski.", client=client) for _ in range(4)),
@@ -51,16 +41,18 @@ async def test_the_same_message_at_the_same_time_is_stored_once(url: str) -> Non
         assert len(await parts.service.conversations("ann")) == 2
 
 
-async def test_a_name_is_one_users_own(url: str) -> None:
-    async with opened(url) as parts:
+async def test_a_name_is_one_users_own(database_url: str) -> None:
+    async with opened(database_url) as parts:
         ann = await parts.say("One", client=Client(conversation="chat"))
         bob = await parts.say("One", "bob", client=Client(conversation="chat"))
         again = await parts.say("Two", client=Client(conversation="chat"))
         assert ann.conversation_id == again.conversation_id != bob.conversation_id
 
 
-async def test_a_conversation_without_memory_has_none_for_programs_either(url: str) -> None:
-    async with opened(url) as parts:
+async def test_a_conversation_without_memory_has_none_for_programs_either(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as parts:
         client = Client(conversation="chat")
         first = await parts.say("Hello", client=client)
         assert first.conversation_id is not None
@@ -69,8 +61,8 @@ async def test_a_conversation_without_memory_has_none_for_programs_either(url: s
         assert await parts.known() == []
 
 
-async def test_who_is_deleted_leaves_no_name_and_no_key(url: str) -> None:
-    async with opened(url) as parts:
+async def test_who_is_deleted_leaves_no_name_and_no_key(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for _ in range(2):
             await parts.say("I ski.", client=Client(conversation="chat"))
             assert await parts.known() == ["I ski."]

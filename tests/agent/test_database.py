@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from agent.database import Database, parse_url
 from agent.records import UserTurn
-from agent.revision import check_revision, migrate
+from agent.revision import check_revision, head_revision, migrate
 from agent.transcript import Transcript
 from memory_engine.errors import (
     DatabaseError,
@@ -60,7 +60,7 @@ async def test_parallel_services_add_a_fact_once(tmp_path: Path) -> None:
 async def test_a_database_locked_by_another_program_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database.PRAGMAS", ("busy_timeout=50",))
+    monkeypatch.setattr("agent.database_options.PRAGMAS", ("busy_timeout=50",))
     async with opened(url_of(tmp_path)) as parts:
         await parts.say("I have a cat.")
         other = sqlite3.connect(tmp_path / "inferscale.db", isolation_level=None)
@@ -92,23 +92,27 @@ async def test_a_database_without_tables_says_to_migrate(tmp_path: Path) -> None
     await database.aclose()
 
 
-@pytest.mark.parametrize("revision", ["0001", "9999"])
-async def test_another_revision_says_to_migrate(tmp_path: Path, revision: str) -> None:
-    prepare(url_of(tmp_path))
-    with sqlite3.connect(tmp_path / "inferscale.db") as connection:
+def set_revision(folder: Path, revision: str) -> None:
+    with sqlite3.connect(folder / "inferscale.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"), [(-1, "at revision .*inferscale migrate"), (2, "newer InferScale")]
+)
+async def test_another_revision_says_what_to_do(tmp_path: Path, ahead: int, said: str) -> None:
+    prepare(url_of(tmp_path))
+    set_revision(tmp_path, f"{int(head_revision()) + ahead:04}")
     database = Database(url_of(tmp_path))
-    with pytest.raises(DatabaseRevisionError, match=f"at revision {revision}.*inferscale migrate"):
+    with pytest.raises(DatabaseRevisionError, match=said):
         await check_revision(database)
     await database.aclose()
 
 
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     prepare(url_of(tmp_path))
-    with sqlite3.connect(tmp_path / "inferscale.db") as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    connection.close()
+    set_revision(tmp_path, "9999")
     with pytest.raises(DatabaseRevisionError, match="newer"):
         migrate(url_of(tmp_path))
 

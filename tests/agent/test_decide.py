@@ -5,7 +5,6 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from agent.decide import NEAREST, Question, decided
 from agent.decide_model import ModelDecider
 from agent.records import Fact
 from memory_engine.types import Chunk, Mode, Plan, Prompt, Sampling
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 from tests.agent.stand_in import StandInMemory, text_of
 
 NOW = datetime(2026, 5, 6, tzinfo=UTC)
@@ -174,14 +173,14 @@ async def test_an_invalid_answer_is_asked_for_again_and_then_loses_nothing(nonse
     assert await ModelDecider(memory).decide("ann", QUESTIONS) == {}
 
 
-async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(tmp_path: Path) -> None:
+async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(database_url: str) -> None:
     def reply(prompt: Prompt) -> str:
         text = text_of(prompt)
         if "Between the first two lines of dashes" in text and "vegetarian food" in text:
             return decisions(("s1", "supersede", "f1"))
         return "All right."
 
-    async with opened(url_of(tmp_path), reply=reply, decider=ModelDecider) as parts:
+    async with opened(database_url, reply=reply, decider=ModelDecider) as parts:
         await parts.service.add_fact("ann", "My usual order is vegetarian food.")
         await parts.say("My usual order is steak.")
         assert await parts.known() == ["My usual order is steak."]
@@ -195,7 +194,7 @@ async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(tmp_path
     )
 
 
-async def test_facts_forgotten_while_the_model_decides_are_not_touched(tmp_path: Path) -> None:
+async def test_facts_forgotten_while_the_model_decides_are_not_touched(database_url: str) -> None:
     class Slow(Says):
         agent: Agent
 
@@ -209,7 +208,7 @@ async def test_facts_forgotten_while_the_model_decides_are_not_touched(tmp_path:
 
     judge = Slow("supersede", "1")
 
-    async with opened(url_of(tmp_path), decider=lambda memory: judge) as parts:
+    async with opened(database_url, decider=lambda memory: judge) as parts:
         judge.agent = parts.agent
         await parts.service.add_fact("ann", "My usual order is pasta.")
         await parts.say("My usual order is salad.")

@@ -1,7 +1,6 @@
 """What holds for a while: it is recalled until it is over, and stays in the history."""
 
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -10,9 +9,8 @@ from agent.candidate import Candidate
 from agent.expiry import sweep
 from agent.fact_rows import expiry
 from agent.tables import FactRow
-from agent.upkeep import Upkeep
 from agent.utc import utc_now
-from tests.agent.parts import Parts, opened, url_of
+from tests.agent.parts import Parts, opened
 
 SAID_AT = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
 
@@ -44,8 +42,8 @@ async def time_passes(parts: Parts) -> None:
     parts.agent._holding._expiries["ann"] = over
 
 
-async def test_a_passing_state_is_recalled_and_then_no_more(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_passing_state_is_recalled_and_then_no_more(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await headache(parts)
         assert len((await parts.ask("How am I?")).facts) == 1
         (fact,) = await parts.service.facts("ann")
@@ -56,8 +54,8 @@ async def test_a_passing_state_is_recalled_and_then_no_more(tmp_path: Path) -> N
         assert parts.engine.resident("ann") == {"ann|You remember: "}
 
 
-async def test_an_expired_fact_is_neither_listed_nor_exported_as_known(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_an_expired_fact_is_neither_listed_nor_exported_as_known(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await headache(parts)
         await time_passes(parts)
         assert await parts.service.facts("ann") == []
@@ -65,8 +63,8 @@ async def test_an_expired_fact_is_neither_listed_nor_exported_as_known(tmp_path:
         assert await parts.agent.facts.latest_owners(9) == []
 
 
-async def test_a_sweep_ends_what_has_expired_once_and_deletes_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_sweep_ends_what_has_expired_once_and_deletes_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await headache(parts)
         await parts.service.add_fact("ann", "I ski.")
         assert await sweep(parts.database) == 0
@@ -82,8 +80,8 @@ async def test_a_sweep_ends_what_has_expired_once_and_deletes_nothing(tmp_path: 
         assert events[1].valid_to <= events[1].at
 
 
-async def test_a_state_said_again_lasts_longer_and_after_its_end_anew(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_state_said_again_lasts_longer_and_after_its_end_anew(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await headache(parts)
         (first,) = await parts.service.facts("ann")
         await headache(parts)
@@ -99,9 +97,9 @@ async def test_a_state_said_again_lasts_longer_and_after_its_end_anew(tmp_path: 
 
 
 async def test_an_expired_fact_that_is_brought_back_lasts_for_another_while(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await headache(parts)
         await time_passes(parts)
         await sweep(parts.database)
@@ -111,24 +109,24 @@ async def test_an_expired_fact_that_is_brought_back_lasts_for_another_while(
 
 
 async def test_upkeep_ends_what_expired_and_drops_what_another_program_forgot(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as server, opened(url_of(tmp_path)) as command:
+    async with opened(database_url) as server, opened(database_url) as command:
         await server.service.add_fact("ann", "I have a cat.")
         await headache(server)
         await time_passes(server)
         await command.service.forget_fact("ann", "1")
         assert len(server.memory.held["ann"]) == 2
-        await Upkeep(server.database, server.agent._holding).once()
+        await server.agent.upkeep.once()
         assert server.memory.held["ann"] == []
         assert await server.memory.astray("ann") == []
         assert [e.kind for e in await server.service.history("ann", "2")] == ["added", "expired"]
 
 
 async def test_what_another_program_forgot_is_dropped_before_closing_writes_snapshots(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as server, opened(url_of(tmp_path)) as command:
+    async with opened(database_url) as server, opened(database_url) as command:
         await server.service.start()
         await server.service.add_fact("ann", "I have a cat.")
         await command.service.forget_fact("ann", "1")

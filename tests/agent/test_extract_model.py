@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from agent.subjects import USER
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Prompt, Sampling
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 from tests.agent.stand_in import StandInMemory, text_of
 
 SAID_AT = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
@@ -309,8 +308,8 @@ def test_the_schema_bounds_the_answer() -> None:
     assert schema["$defs"]["Statement"]["required"] == list(fields)
 
 
-async def test_a_model_that_only_babbles_leaves_a_visible_failure(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda p: "Sure! Here is") as parts:
+async def test_a_model_that_only_babbles_leaves_a_visible_failure(database_url: str) -> None:
+    async with opened(database_url, reply=lambda p: "Sure! Here is") as parts:
         parts.agent._remember_context = type(parts.agent._remember_context)(
             ModelExtractor(parts.memory), parts.agent.facts, parts.agent._holding
         )

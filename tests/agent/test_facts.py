@@ -1,17 +1,16 @@
 """Facts changed by hand: what is edited is superseded, what one message taught goes with it."""
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 
 from agent.stated import stated
 from memory_engine.errors import NotFoundError, UserError
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 
 
-async def test_an_edited_fact_supersedes_what_it_said_and_can_be_undone(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_an_edited_fact_supersedes_what_it_said_and_can_be_undone(database_url: str) -> None:
+    async with opened(database_url) as parts:
         old = await parts.service.add_fact("ann", "My dog is called Biskuit.")
         new = await parts.service.edit_fact("ann", old.id, "My dog is called Biscuit.")
         assert await parts.known() == ["My dog is called Biscuit."]
@@ -23,8 +22,8 @@ async def test_an_edited_fact_supersedes_what_it_said_and_can_be_undone(tmp_path
         assert await parts.known() == ["My dog is called Biskuit."]
 
 
-async def test_an_edit_keeps_the_date_unless_it_names_another(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_an_edit_keeps_the_date_unless_it_names_another(database_url: str) -> None:
+    async with opened(database_url) as parts:
         dated = stated("I ran a marathon.").dated(date(2025, 4, 6), None)
         (fact,) = await parts.agent.knowledge.add("ann", [dated])
         edited = await parts.service.edit_fact("ann", fact.id, "I ran my first marathon.")
@@ -32,17 +31,17 @@ async def test_an_edit_keeps_the_date_unless_it_names_another(tmp_path: Path) ->
 
 
 async def test_an_edit_that_gives_an_attribute_another_value_replaces_that_one_too(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I live in Bern.")
         ski = await parts.service.add_fact("ann", "I ski.")
         await parts.service.edit_fact("ann", ski.id, "I live in Basel.")
         assert await parts.known() == ["I live in Basel."]
 
 
-async def test_what_cannot_be_edited_is_explained_and_stays(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_cannot_be_edited_is_explained_and_stays(database_url: str) -> None:
+    async with opened(database_url) as parts:
         old = await parts.service.add_fact("ann", "I live in Bern.")
         ski = await parts.service.add_fact("ann", "I ski.")
         with pytest.raises(UserError, match="says this already"):
@@ -57,8 +56,8 @@ async def test_what_cannot_be_edited_is_explained_and_stays(tmp_path: Path) -> N
         assert await parts.known() == ["I ski.", "I live in Basel."]
 
 
-async def test_a_fact_tells_who_said_it_and_a_forgotten_one_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_fact_tells_who_said_it_and_a_forgotten_one_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I ski.")
         await parts.say("By the way: I ski.")
         (fact,) = await parts.service.facts("ann")
@@ -71,8 +70,10 @@ async def test_a_fact_tells_who_said_it_and_a_forgotten_one_nothing(tmp_path: Pa
             await parts.service.fact("ann", fact.id)
 
 
-async def test_the_bytes_of_facts_are_told_and_a_text_only_model_has_none(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_the_bytes_of_facts_are_told_and_a_text_only_model_has_none(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as parts:
         fact = await parts.service.add_fact("ann", "I ski.")
         here = await parts.service.residency("ann")
         assert list(here.encoded) == [fact.id]

@@ -42,9 +42,9 @@ def told(document: str) -> list[dict[str, Any]]:
 
 
 async def test_an_export_has_sources_validity_and_events_and_nothing_forgotten(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         document = json.loads(await filled(parts))
     assert (document["format"], document["version"], document["user"]) == (
         "inferscale-facts", 1, "ann",
@@ -79,8 +79,8 @@ async def test_what_is_imported_elsewhere_is_what_was_exported(tmp_path: Path) -
         assert "I live in Bern." in await parts.known()
 
 
-async def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_importing_twice_changes_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         document = await filled(parts)
         before = await parts.service.history("ann")
         assert await parts.service.import_facts("ann", document) == Imported(0, 5, 0)
@@ -92,9 +92,9 @@ async def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_an_import_brings_everything_back_after_everything_was_forgotten(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         document = await filled(parts)
         known = await parts.known()
         await parts.service.forget_everything("ann")
@@ -119,9 +119,9 @@ async def test_of_two_values_the_one_said_last_holds(tmp_path: Path) -> None:
 
 
 async def test_what_is_stated_by_hand_counts_although_another_clock_was_ahead(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         ahead = (await exported(parts)).replace('"created_at":"2', '"created_at":"3')
         await parts.service.import_facts("bob", ahead)
@@ -130,9 +130,9 @@ async def test_what_is_stated_by_hand_counts_although_another_clock_was_ahead(
 
 
 async def test_a_fact_of_a_conversation_that_is_not_here_does_not_come_to_be_seen_everywhere(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         conversation = await parts.service.new_conversation("ann")
         await parts.service.add_fact("ann", "I plan a party.", Scope(None, conversation))
         document = await exported(parts)
@@ -160,9 +160,9 @@ async def test_a_fact_of_a_conversation_that_is_not_here_does_not_come_to_be_see
     ],
 )
 async def test_a_document_that_cannot_be_taken_in_is_refused_whole(
-    tmp_path: Path, change: dict[str, object], said: str
+    database_url: str, change: dict[str, object], said: str
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("I ski.")
         document = json.loads(await exported(parts)) | change
         with pytest.raises(UserError, match=said):
@@ -171,20 +171,20 @@ async def test_a_document_that_cannot_be_taken_in_is_refused_whole(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"inferscale-facts"'])
-async def test_what_is_no_export_is_said_to_be_none(tmp_path: Path, text: str) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_is_no_export_is_said_to_be_none(database_url: str, text: str) -> None:
+    async with opened(database_url) as parts:
         with pytest.raises(UserError, match=r"not JSON|not an export"):
             await parts.service.import_facts("ann", text)
 
 
-async def test_a_thousand_and_one_facts_are_listed_exported_and_imported(tmp_path: Path) -> None:
+async def test_a_thousand_and_one_facts_are_listed_exported_and_imported(database_url: str) -> None:
     facts = [
         {"id": str(n), "text": f"I own boat {n}.", "created_at": "2026-01-01T00:00:00Z"}
         for n in range(1001)
     ]
     document = {"format": "inferscale-facts", "version": 1, "user": "x", "facts": facts}
     document["exported_at"] = "2026-01-01T00:00:00Z"
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         assert (await parts.service.import_facts("ann", json.dumps(document))).added == 1001
         assert len(await parts.service.facts("ann")) == 1001
         assert len(parts.memory.held["ann"]) == 1001

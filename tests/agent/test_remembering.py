@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -14,7 +13,7 @@ from agent.records import UserTurn
 from agent.remember import ATTEMPTS
 from agent.tables import FactRow, TurnRow
 from memory_engine.errors import EngineError, NotFoundError
-from tests.agent.parts import Parts, opened, url_of
+from tests.agent.parts import Parts, assert_absent, opened
 
 REMEMBER_AGAIN = (
     update(TurnRow).where(TurnRow.role == "user").values(remember="pending", remembered_at=None)
@@ -34,20 +33,15 @@ class Failing(RuleExtractor):
         return await super().extract(turn)
 
 
-def assert_absent(word: bytes, folder: Path) -> None:
-    for file in folder.iterdir():
-        assert word not in file.read_bytes().lower(), file.name
-
-
 async def turn_rows(parts: Parts) -> list[TurnRow]:
     async with parts.database.read() as session:
         return list(await session.scalars(select(TurnRow).order_by(TurnRow.id)))
 
 
 async def test_a_new_value_supersedes_the_old_one_and_both_are_in_the_history(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I moved to Zurich.")
         assert await parts.known() == ["I moved to Zurich."]
@@ -64,8 +58,8 @@ async def test_a_new_value_supersedes_the_old_one_and_both_are_in_the_history(
     assert parts.memory.synced[-1] == ("ann", ("I moved to Zurich.",))
 
 
-async def test_saying_the_same_twice_adds_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_saying_the_same_twice_adds_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("My dog is called Biscuit")
         await parts.say("my dog is called biscuit!")
         fact = await parts.service.add_fact("ann", "My dog  is called Biscuit")
@@ -74,23 +68,25 @@ async def test_saying_the_same_twice_adds_nothing(tmp_path: Path) -> None:
         assert len(await parts.service.history("ann")) == 1
 
 
-async def test_changing_ones_mind_and_back_leaves_one_active_fact(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_changing_ones_mind_and_back_leaves_one_active_fact(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for text in ("I live in Bern.", "I live in Rome.", "I live in Bern."):
             await parts.say(text)
         assert await parts.known() == ["I live in Bern."]
         assert len(await parts.service.history("ann")) == 5
 
 
-async def test_nothing_is_learnt_from_the_assistant_or_from_recalled_facts(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "I live in Paris. I am a nurse.") as p:
+async def test_nothing_is_learnt_from_the_assistant_or_from_recalled_facts(
+    database_url: str,
+) -> None:
+    async with opened(database_url, reply=lambda prompt: "I live in Paris. I am a nurse.") as p:
         await p.say("I live in Bern.")
         await p.say("Where do I live?")
         assert await p.known() == ["I live in Bern."]
 
 
-async def test_users_do_not_see_each_other(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_users_do_not_see_each_other(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await asyncio.gather(*(parts.say(f"I live in Town{n}.", user=f"user{n}") for n in range(8)))
         for n in range(8):
             assert await parts.known(f"user{n}") == [f"I live in Town{n}."]
@@ -99,9 +95,9 @@ async def test_users_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 async def test_a_failing_turn_is_logged_and_visible_and_holds_nobody_up(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(url_of(tmp_path), extractor=Failing("Bern")) as parts:
+    async with opened(database_url, extractor=Failing("Bern")) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I have a cat.")
         assert await parts.known() == ["I have a cat."]
@@ -113,8 +109,8 @@ async def test_a_failing_turn_is_logged_and_visible_and_holds_nobody_up(
     assert len(errors) == ATTEMPTS
 
 
-async def test_a_turn_that_fails_once_is_remembered_in_its_order(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), extractor=Failing("Bern", times=1)) as parts:
+async def test_a_turn_that_fails_once_is_remembered_in_its_order(database_url: str) -> None:
+    async with opened(database_url, extractor=Failing("Bern", times=1)) as parts:
         conversation = await parts.service.new_conversation("ann")
         await parts.ask("I live in Bern.", conversation_id=conversation)
         await parts.ask("I moved to Zurich.", conversation_id=conversation)
@@ -123,35 +119,35 @@ async def test_a_turn_that_fails_once_is_remembered_in_its_order(tmp_path: Path)
         assert [r.remember for r in await turn_rows(parts)] == ["done", None, "done", None]
 
 
-async def test_a_turn_that_failed_is_tried_again_at_the_next_start(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), extractor=Failing("Bern")) as parts:
+async def test_a_turn_that_failed_is_tried_again_at_the_next_start(database_url: str) -> None:
+    async with opened(database_url, extractor=Failing("Bern")) as parts:
         await parts.say("I live in Bern.")
         assert await parts.known() == []
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.settle("ann")
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_a_crash_before_remembering_is_made_good_at_the_next_start(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_crash_before_remembering_is_made_good_at_the_next_start(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.agent.transcript.add_message("ann", None, "I live in Bern.", remember=True)
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.start()
         await parts.service.settle("ann")
         assert await parts.known() == ["I live in Bern."]
         assert (await turn_rows(parts))[0].remembered_at is not None
 
 
-async def test_shutting_down_remembers_what_is_queued(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_shutting_down_remembers_what_is_queued(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for n in range(5):
             await parts.ask(f"I own boat {n}.")
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         assert len(await parts.known()) == 5
 
 
-async def test_remembering_a_turn_twice_changes_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_remembering_a_turn_twice_changes_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I have a cat.")
         row = (await turn_rows(parts))[0]
         turn = UserTurn(row.id, "ann", str(row.conversation_id), row.text, row.created_at)
@@ -159,7 +155,7 @@ async def test_remembering_a_turn_twice_changes_nothing(tmp_path: Path) -> None:
         assert len(await parts.service.history("ann")) == 1
 
 
-async def test_facts_that_change_meanwhile_are_reconciled_again(tmp_path: Path) -> None:
+async def test_facts_that_change_meanwhile_are_reconciled_again(database_url: str) -> None:
     class Interrupted(RuleExtractor):
         agent: Agent
 
@@ -177,7 +173,7 @@ async def test_facts_that_change_meanwhile_are_reconciled_again(tmp_path: Path) 
             return found
 
     extractor = Interrupted()
-    async with opened(url_of(tmp_path), extractor=extractor) as parts:
+    async with opened(database_url, extractor=extractor) as parts:
         extractor.agent = parts.agent
         await parts.say("I have a cat.")
         assert await parts.known() == ["I have a cat."]
@@ -185,9 +181,9 @@ async def test_facts_that_change_meanwhile_are_reconciled_again(tmp_path: Path) 
 
 
 async def test_forgetting_removes_the_text_everywhere_but_from_the_conversation(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "My dog is called Zanzibarius yesterday.")
         (fact,) = await parts.service.facts("ann")
         await parts.service.forget_fact("ann", fact.id)
@@ -200,13 +196,13 @@ async def test_forgetting_removes_the_text_everywhere_but_from_the_conversation(
         async with parts.database.read() as session:
             row = await session.get_one(FactRow, int(fact.id))
             assert (row.text, row.same_as, row.attribute, row.time_expression) == (None,) * 4
-        assert_absent(b"zanzibarius", tmp_path)
+        await assert_absent("zanzibarius", parts)
         await parts.service.forget_fact("ann", fact.id)
         assert len(await parts.service.history("ann")) == 2
 
 
-async def test_a_superseded_fact_can_be_forgotten_too(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_superseded_fact_can_be_forgotten_too(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I live in Rome.")
         old = (await parts.service.history("ann"))[0].fact_id
@@ -221,15 +217,15 @@ async def test_a_superseded_fact_can_be_forgotten_too(tmp_path: Path) -> None:
 
 
 async def test_a_forgotten_fact_does_not_come_back_by_itself_but_when_told_again(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("I have a cat.")
         (fact,) = await parts.service.facts("ann")
         await parts.service.forget_fact("ann", fact.id)
         async with parts.database.write() as session:
             await session.execute(REMEMBER_AGAIN)
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("Hello")
         assert await parts.known() == []
         assert [r.remember for r in await turn_rows(parts)][:1] == ["done"]
@@ -237,8 +233,8 @@ async def test_a_forgotten_fact_does_not_come_back_by_itself_but_when_told_again
         assert await parts.known() == ["I have a cat."]
 
 
-async def test_250_facts_can_all_be_forgotten(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_250_facts_can_all_be_forgotten(database_url: str) -> None:
+    async with opened(database_url) as parts:
         facts = await parts.service.add_facts("ann", [f"I own boat {n}." for n in range(250)])
         assert len({fact.id for fact in facts}) == 250
         assert len(parts.memory.held["ann"]) == 250
@@ -251,8 +247,8 @@ async def test_250_facts_can_all_be_forgotten(tmp_path: Path) -> None:
             await parts.service.forget_fact("ann", "251")
 
 
-async def test_another_process_that_changes_facts_is_noticed(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as server, opened(url_of(tmp_path)) as command:
+async def test_another_process_that_changes_facts_is_noticed(database_url: str) -> None:
+    async with opened(database_url) as server, opened(database_url) as command:
         await server.say("I have a cat.")
         await command.service.add_fact("ann", "I have a parrot.")
         assert {f.text for f in (await server.ask("Pets?")).facts} == {
@@ -264,9 +260,9 @@ async def test_another_process_that_changes_facts_is_noticed(tmp_path: Path) -> 
         assert [f.text for f in (await server.ask("Pets?")).facts] == ["I have a parrot."]
 
 
-async def test_facts_come_in_the_order_they_were_said(tmp_path: Path) -> None:
+async def test_facts_come_in_the_order_they_were_said(database_url: str) -> None:
     said = ["I have a cat.", "I ski.", "My car is red.", "I play golf."]
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say(" ".join(said[:2]))
         for text in said[2:]:
             await parts.say(text)
@@ -274,8 +270,8 @@ async def test_facts_come_in_the_order_they_were_said(tmp_path: Path) -> None:
         assert parts.memory.synced[-1] == ("ann", tuple(said))
 
 
-async def test_preceding_turns_come_from_the_conversation(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "Yes.") as parts:
+async def test_preceding_turns_come_from_the_conversation(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "Yes.") as parts:
         conversation = await parts.service.new_conversation("ann")
         for text in ("Hello", "I have a cat."):
             await parts.say(text, conversation_id=conversation)
@@ -284,11 +280,11 @@ async def test_preceding_turns_come_from_the_conversation(tmp_path: Path) -> Non
         assert await parts.agent.facts.preceding_turns("ann", 1) == {fact.id: ("Yes.",)}
 
 
-async def test_the_latest_users_facts_are_held_before_anything_is_asked(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_the_latest_users_facts_are_held_before_anything_is_asked(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for n in range(6):
             await parts.service.add_fact(f"user{n}", "I ski.")
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.start()
         await parts.service.start()
         assert parts.agent._warming is not None

@@ -1,16 +1,14 @@
 """Facts of one agent or one conversation are seen there and nowhere else."""
 
-from pathlib import Path
-
 import pytest
 
 from agent.records import EVERYWHERE, Scope
 from memory_engine.errors import NotFoundError
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 
 
-async def test_recall_sees_what_is_everywhere_and_what_is_of_its_scope(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_recall_sees_what_is_everywhere_and_what_is_of_its_scope(database_url: str) -> None:
+    async with opened(database_url) as parts:
         here, there = [await parts.service.new_conversation("ann") for _ in range(2)]
         for text, scope in (
             ("I ski.", EVERYWHERE),
@@ -31,8 +29,10 @@ async def test_recall_sees_what_is_everywhere_and_what_is_of_its_scope(tmp_path:
         assert len(await seen(conversation_id=here, agent="coach")) == 4
 
 
-async def test_a_thousand_facts_of_another_scope_do_not_crowd_out_ones_own(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_thousand_facts_of_another_scope_do_not_crowd_out_ones_own(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as parts:
         for n in range(60):
             await parts.service.add_fact("ann", f"I ski slope {n}.", Scope("coach"))
         await parts.service.add_fact("ann", "I own a boat.")
@@ -40,8 +40,8 @@ async def test_a_thousand_facts_of_another_scope_do_not_crowd_out_ones_own(tmp_p
         assert [fact.text for fact in reply.facts] == ["I own a boat."]
 
 
-async def test_the_same_attribute_has_one_value_in_each_scope(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_the_same_attribute_has_one_value_in_each_scope(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "My name is Ann.")
         await parts.service.add_fact("ann", "My name is Captain.", Scope("pirate"))
         await parts.service.add_fact("ann", "My name is Admiral.", Scope("pirate"))
@@ -50,8 +50,8 @@ async def test_the_same_attribute_has_one_value_in_each_scope(tmp_path: Path) ->
     assert known == {("My name is Admiral.", "pirate"), ("My name is Admiral.", None)}
 
 
-async def test_a_scope_is_in_a_conversation_of_ones_own(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_scope_is_in_a_conversation_of_ones_own(database_url: str) -> None:
+    async with opened(database_url) as parts:
         bobs = await parts.service.new_conversation("bob")
         for wrong in (bobs, "99", "x"):
             with pytest.raises(NotFoundError):
@@ -59,16 +59,16 @@ async def test_a_scope_is_in_a_conversation_of_ones_own(tmp_path: Path) -> None:
         assert await parts.known() == []
 
 
-async def test_a_forgotten_conversation_takes_its_own_facts_with_it(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_forgotten_conversation_takes_its_own_facts_with_it(database_url: str) -> None:
+    async with opened(database_url) as parts:
         here = await parts.service.new_conversation("ann")
         await parts.service.add_fact("ann", "I ski here.", Scope(None, here))
         assert await parts.service.forget_conversation("ann", here) == 1
         assert await parts.known() == []
 
 
-async def test_without_memory_a_conversation_neither_recalls_nor_teaches(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_without_memory_a_conversation_neither_recalls_nor_teaches(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I ski.")
         quiet = await parts.service.new_conversation("ann")
         await parts.service.set_memory("ann", quiet, memory=False)
@@ -84,8 +84,8 @@ async def test_without_memory_a_conversation_neither_recalls_nor_teaches(tmp_pat
             await parts.service.set_memory("bob", quiet, memory=False)
 
 
-async def test_encoding_makes_room_from_the_message_on(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_encoding_makes_room_from_the_message_on(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("Where do I live?")
         assert parts.memory.expected == 2

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from agent.events import Reply, TextDelta
 from memory_engine.errors import EngineStoppedError, NotFoundError, UserError
 from memory_engine.types import Mode, Prompt
-from tests.agent.parts import Parts, opened, url_of
+from tests.agent.parts import Parts, opened
 from tests.agent.stand_in import text_of
 
 
@@ -18,14 +17,14 @@ async def told(parts: Parts, conversation_id: str) -> list[str]:
     return [m.content for m in await parts.service.messages("ann", conversation_id)]
 
 
-async def test_a_reply_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+async def test_a_reply_takes_the_place_of_the_one_before(database_url: str) -> None:
     said: list[str] = []
 
     def reply(prompt: Prompt) -> str:
         said.append(text_of(prompt))
         return f"Reply {len(said)}."
 
-    async with opened(url_of(tmp_path), reply=reply) as parts:
+    async with opened(database_url, reply=reply) as parts:
         talk = (await parts.say("I ski.")).conversation_id or ""
         await parts.say("Who am I?", conversation_id=talk)
         again = await parts.say("Who am I?", conversation_id=talk, again=True)
@@ -37,9 +36,9 @@ async def test_a_reply_takes_the_place_of_the_one_before(tmp_path: Path) -> None
 
 
 async def test_a_reply_that_fails_before_its_first_word_leaves_the_one_before(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         talk = (await parts.say("Hello.")).conversation_id or ""
         parts.engine.running = False
         with pytest.raises(EngineStoppedError):
@@ -48,8 +47,8 @@ async def test_a_reply_that_fails_before_its_first_word_leaves_the_one_before(
         parts.engine.running = True
 
 
-async def test_a_stopped_second_reply_is_kept_as_far_as_it_was_shown(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), delay=0.01) as parts:
+async def test_a_stopped_second_reply_is_kept_as_far_as_it_was_shown(database_url: str) -> None:
+    async with opened(database_url, delay=0.01) as parts:
         talk = (await parts.say("Hello.")).conversation_id or ""
         events = parts.service.reply(
             user="ann", message="Hello.", mode=Mode.KV, conversation_id=talk, again=True
@@ -62,8 +61,8 @@ async def test_a_stopped_second_reply_is_kept_as_far_as_it_was_shown(tmp_path: P
         assert await told(parts, talk) == ["Hello.", "All"]
 
 
-async def test_only_the_last_message_can_be_replied_to_again(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_only_the_last_message_can_be_replied_to_again(database_url: str) -> None:
+    async with opened(database_url) as parts:
         talk = (await parts.say("Hello.")).conversation_id or ""
         assert await parts.service.last_message("ann", talk) == "Hello."
         with pytest.raises(UserError, match="went on meanwhile"):
@@ -73,8 +72,8 @@ async def test_only_the_last_message_can_be_replied_to_again(tmp_path: Path) -> 
             await parts.service.last_message("ann", empty)
 
 
-async def test_a_comparison_can_be_made_again(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_comparison_can_be_made_again(database_url: str) -> None:
+    async with opened(database_url) as parts:
         talk = (await parts.say("Hello.")).conversation_id or ""
         compared = parts.service.compare(
             user="ann", message="Hello.", conversation_id=talk, again=True
@@ -84,8 +83,8 @@ async def test_a_comparison_can_be_made_again(tmp_path: Path) -> None:
         assert await told(parts, talk) == ["Hello.", "All right then."]
 
 
-async def test_conversations_are_found_by_what_was_said_in_them(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_conversations_are_found_by_what_was_said_in_them(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("My boat is called 50%_off.")
         await parts.say("I ski.")
 
@@ -100,8 +99,8 @@ async def test_conversations_are_found_by_what_was_said_in_them(tmp_path: Path) 
         assert await parts.service.conversations("bob", "boat") == []
 
 
-async def test_a_renamed_conversation_keeps_its_new_title(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_renamed_conversation_keeps_its_new_title(database_url: str) -> None:
+    async with opened(database_url) as parts:
         talk = (await parts.say("Hello.")).conversation_id or ""
         await parts.service.rename_conversation("ann", talk, "  First\ntalk ")
         await parts.say("Goodbye.", conversation_id=talk)

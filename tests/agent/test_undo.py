@@ -1,12 +1,10 @@
 """The last change of a fact, undone."""
 
-from pathlib import Path
-
 import pytest
 
 from agent.candidate import Candidate, Change
 from memory_engine.errors import NotFoundError, UserError
-from tests.agent.parts import Parts, opened, url_of
+from tests.agent.parts import Parts, opened
 
 
 async def ids(parts: Parts) -> list[str]:
@@ -15,9 +13,9 @@ async def ids(parts: Parts) -> list[str]:
 
 @pytest.mark.parametrize("named", [0, 1])
 async def test_what_was_superseded_holds_again_and_its_successor_ends(
-    tmp_path: Path, named: int
+    database_url: str, named: int
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I moved to Zurich.")
         (restored,) = await parts.service.undo("ann", (await ids(parts))[named])
@@ -35,8 +33,8 @@ async def test_what_was_superseded_holds_again_and_its_successor_ends(
     ]
 
 
-async def test_what_was_retracted_holds_again(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_was_retracted_holds_again(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I don't live in Bern any more.")
         assert [e.kind for e in await parts.service.history("ann", "1")] == ["added", "retracted"]
@@ -44,8 +42,8 @@ async def test_what_was_retracted_holds_again(tmp_path: Path) -> None:
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_an_update_is_undone_and_keeps_the_beginning_until_then(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_an_update_is_undone_and_keeps_the_beginning_until_then(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I ski.")
         first = await parts.service.add_fact("ann", "I have a dog.")
         text = "I have a dog, and it is called Biscuit."
@@ -59,8 +57,8 @@ async def test_an_update_is_undone_and_keeps_the_beginning_until_then(tmp_path: 
         assert await parts.known() == ["I ski.", "I have a dog."]
 
 
-async def test_a_chain_is_undone_from_its_end(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_chain_is_undone_from_its_end(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for town in ("Bern", "Rome", "Oslo"):
             await parts.say(f"I live in {town}.")
         with pytest.raises(UserError, match="Fact 2 took the place of fact 1"):
@@ -72,8 +70,10 @@ async def test_a_chain_is_undone_from_its_end(tmp_path: Path) -> None:
             await parts.service.undo("ann", "3")
 
 
-async def test_what_is_forgotten_cannot_be_undone_but_its_predecessor_can(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_is_forgotten_cannot_be_undone_but_its_predecessor_can(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I moved to Zurich.")
         await parts.service.forget_fact("ann", "2")
@@ -83,8 +83,8 @@ async def test_what_is_forgotten_cannot_be_undone_but_its_predecessor_can(tmp_pa
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_what_was_told_again_is_not_brought_back_beside_itself(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_was_told_again_is_not_brought_back_beside_itself(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I don't live in Bern any more.")
         await parts.say("I moved to Rome.")
@@ -93,8 +93,8 @@ async def test_what_was_told_again_is_not_brought_back_beside_itself(tmp_path: P
         assert await parts.known() == ["I don't live in Bern any more.", "I moved to Rome."]
 
 
-async def test_nothing_to_undo_is_said(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_nothing_to_undo_is_said(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I ski.")
         with pytest.raises(UserError, match="nothing to undo"):
             await parts.service.undo("ann", "1")

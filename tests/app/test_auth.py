@@ -1,12 +1,11 @@
 """Who is let in, and when a server may listen at all."""
 
-import base64
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.auth import Caller, SignIn, check_exposure
+from app.auth import Caller, SignIn, check_exposure, from_elsewhere
 from app.auth_keys import ApiKeys
 from app.server import serve
 from app.settings import Settings
@@ -24,7 +23,8 @@ async def test_a_server_that_others_reach_does_not_start_without_sign_in(host: s
     with pytest.raises(SettingsError) as caught:
         await serve(Settings(host=host, port=0), announce=print, progress=print)
     assert f"INFERSCALE_HOST={host}" in str(caught.value)
-    assert "inferscale keys add" in str(caught.value)
+    assert "inferscale accounts add" in str(caught.value)
+    check_exposure(Settings(host=host, auth="accounts"))
     check_exposure(Settings(host=host, auth="keys"))
     check_exposure(Settings(host=host, auth="proxy", auth_peers="10.0.0.0/8"))
 
@@ -83,15 +83,6 @@ async def test_what_is_no_key_is_refused(tmp_path: Path, header: str) -> None:
             await sign_in.caller({"authorization": header}, "127.0.0.1")
 
 
-async def test_a_key_may_be_a_browsers_password(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
-        keys = ApiKeys(parts.database)
-        typed = base64.b64encode(f"whoever:{await keys.add('ann')}".encode()).decode()
-        sign_in = SignIn(Settings(auth="keys"), keys)
-        caller = await sign_in.caller({"authorization": f"Basic {typed}"}, None)
-    assert caller.name == "ann"
-
-
 @pytest.mark.parametrize("own", ["Basic YW5uOnNlY3JldA==", "Bearer eyJhbGciOi", "Negotiate YII="])
 async def test_what_a_proxy_signs_in_with_is_not_taken_for_a_key(tmp_path: Path, own: str) -> None:
     settings = Settings(auth="proxy", auth_peers="10.0.0.5")
@@ -112,3 +103,22 @@ def owners(name: str | None, users: list[str | None]) -> list[Any]:
 def test_the_user_that_a_request_names_is_below_who_signed_in() -> None:
     assert owners(None, [None, "ann"]) == ["me", "ann"]
     assert owners("ann", [None, "bob", "ann", "/ "]) == ["ann", "ann/bob", "ann/ann", "ann//"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "elsewhere"),
+    [
+        ({}, False),
+        ({"sec-fetch-site": "same-origin", "origin": "https://a", "host": "inner:80"}, False),
+        ({"sec-fetch-site": "none"}, False),
+        ({"sec-fetch-site": "same-site", "origin": "http://a", "host": "a"}, True),
+        ({"sec-fetch-site": "cross-site"}, True),
+        ({"origin": "http://10.0.0.1:7860", "host": "10.0.0.1:7860"}, False),
+        ({"origin": "http://10.0.0.1:8000", "host": "10.0.0.1:7860"}, True),
+        ({"origin": "null", "host": "a"}, True),
+    ],
+)
+def test_a_browsers_request_for_another_sites_page_is_known(
+    headers: dict[str, str], elsewhere: bool
+) -> None:
+    assert from_elsewhere(headers) is elsewhere

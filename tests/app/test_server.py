@@ -16,11 +16,20 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.server import _without_query, bind, create_app, serve
+from app.accounts import Accounts
+from app.auth_passwords import Passwords
+from app.server import (
+    _note_where_nobody_can_sign_in,
+    _without_query,
+    bind,
+    create_app,
+    serve,
+)
 from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
 from tests.agent.parts import opened, url_of
+from tests.app.api.serving import CHEAP
 
 # `app.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
@@ -36,7 +45,7 @@ PROGRAM = textwrap.dedent(
     async def hello() -> str:
         print("written by a library")
         return "hello"
-    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, user: page)
+    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, **_: page)
 
     @contextlib.asynccontextmanager
     async def service(settings, engine, progress):
@@ -121,6 +130,17 @@ async def test_the_page_and_the_api_are_one_application(tmp_path: Path) -> None:
             models = (await client.get("/v1/models")).json()["data"]
         await desk.replies.drain(0)
     assert [model["id"] for model in models] == ["inferscale-kv", "inferscale-text"]
+
+
+async def test_a_server_without_an_account_says_how_to_make_one(tmp_path: Path) -> None:
+    told: list[str] = []
+    async with opened(url_of(tmp_path)) as parts:
+        for auth in ("off", "keys", "accounts"):
+            await _note_where_nobody_can_sign_in(parts.service, Settings(auth=auth), told.append)
+        await Accounts(parts.database, Passwords(CHEAP)).add("ann", "correct horse battery")
+        await _note_where_nobody_can_sign_in(parts.service, Settings(auth="accounts"), told.append)
+    (note,) = told
+    assert "inferscale accounts add NAME" in note
 
 
 async def test_sigterm_lets_a_stream_finish_and_remembers_what_was_said(

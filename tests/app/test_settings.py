@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 from pydantic import ValidationError
 
+from app.cli.settings_table import _shown
 from app.settings import PREFIX, Settings, load_settings, unknown_variables, without_password
 from memory_engine.errors import SettingsError
 
@@ -48,6 +49,9 @@ def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch) ->
         ("DTYPE", "int4", "float32"),
         ("USER", "   ", "any name that is not blank"),
         ("DATABASE_URL", "mysql://host/db", "sqlite+aiosqlite:///path"),
+        ("ENGINES", "http://a:8001,b:8001", "URLs such as http://10.0.0.5:8001"),
+        ("ENGINES", "http://a:port", "separated by commas"),
+        ("ROUTER", "redis://a", "a URL such as"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_key_and_what_is_allowed(
@@ -103,3 +107,15 @@ def test_the_time_zone_is_a_name_or_this_machines() -> None:
     assert load_settings().zone.utcoffset(datetime.now()) is not None
     with pytest.raises(SettingsError, match="INFERSCALE_TIMEZONE=Mars/Olympus cannot work"):
         load_settings(timezone="Mars/Olympus")
+
+
+def test_the_signing_key_is_long_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INFERSCALE_SIGNING_KEY", "short-secret")
+    with pytest.raises(SettingsError, match="32 characters") as caught:
+        load_settings()
+    assert "short-secret" not in str(caught.value)
+    monkeypatch.setenv("INFERSCALE_SIGNING_KEY", "long-secret" * 3)
+    settings = load_settings()
+    assert settings.signing_key.get_secret_value() == "long-secret" * 3
+    assert "long-secret" not in str(settings) + repr(settings)
+    assert "long-secret" not in str(_shown(settings, "signing_key"))

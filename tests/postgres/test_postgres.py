@@ -14,13 +14,18 @@ from agent.records import Scope
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
+from app.accounts import Accounts
+from app.auth_keys import ApiKeys
+from app.auth_passwords import Passwords
+from app.auth_sessions import Sessions
 from memory_engine.errors import (
-    DatabaseError,
     DatabaseLockedError,
     DatabaseReadOnlyError,
     DatabaseRevisionError,
+    DatabaseUnavailableError,
 )
 from tests.agent.parts import opened
+from tests.app.api.serving import CHEAP
 
 pytestmark = pytest.mark.postgres
 
@@ -73,6 +78,26 @@ async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url:
     with connect(postgres_url) as c:
         rows = c.execute("SELECT kind, ended_at IS NOT NULL FROM facts").fetchall()
         assert rows == [("stable", True)]
+
+
+async def test_accounts_and_keys_sign_in_and_their_sessions_end(postgres_url: str) -> None:
+    async with opened(postgres_url) as parts:
+        accounts = Accounts(parts.database, Passwords(CHEAP))
+        keys, sessions = ApiKeys(parts.database), Sessions(parts.database, 1)
+        await accounts.add("ann", "correct horse battery")
+        by_password = await accounts.sign_in("ann", "correct horse battery", sessions)
+        by_key = await sessions.begin_with_key(await keys.add("ann"))
+        assert by_password is not None
+        assert by_key is not None
+        assert await sessions.owner_of(by_password, by_key=False) == "ann"
+        assert await sessions.owner_of(by_key, by_key=True) == "ann"
+        await accounts.set_password("ann", "another long secret")
+        assert await sessions.owner_of(by_password, by_key=False) is None
+        again = await accounts.sign_in("ann", "another long secret", sessions)
+        await accounts.remove("ann")
+        assert again is not None
+        assert await sessions.owner_of(again, by_key=False) is None
+        assert [key.revoked_at is None for key in await keys.listed("ann")] == [False]
 
 
 async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
@@ -160,7 +185,7 @@ async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: 
 async def test_a_table_locked_by_another_program_is_told_so(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database.LOCK_TIMEOUT_MS", 100)
+    monkeypatch.setattr("agent.database_options.LOCK_TIMEOUT_MS", 100)
     await asyncio.to_thread(migrate, postgres_url)
     database = Database(postgres_url)
     with connect(postgres_url) as other, other.transaction():
@@ -192,7 +217,7 @@ async def test_a_database_without_tables_says_to_migrate(postgres_url: str) -> N
 async def test_a_server_that_does_not_answer_is_told_so(postgres_url: str) -> None:
     gone = make_url(postgres_url).update_query_dict({"host": "/nowhere"})
     database = Database(gone.render_as_string(hide_password=False))
-    with pytest.raises(DatabaseError, match="cannot be opened"):
+    with pytest.raises(DatabaseUnavailableError, match="does not answer"):
         await check_revision(database)
     await database.aclose()
 

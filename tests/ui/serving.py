@@ -10,9 +10,10 @@ from typing import Any, Generic, TypeVar
 import pytest
 import uvicorn
 
+from app.server import create_app
 from app.service import ChatService
+from app.settings import Settings
 from tests.ui.fake_service import FakeService
-from ui import create_app
 
 # What Gradio asks of pandas, in its own threads.
 GRADIO_WARNINGS = [
@@ -51,15 +52,15 @@ class Served(Generic[Opened]):
 def served(
     open_it: Callable[[], AbstractAsyncContextManager[Opened]],
     service_of: Callable[[Opened], ChatService],
-    user: str = "ann",
+    settings: Settings | None = None,
 ) -> Iterator[Served[Opened]]:
-    """Serve the chat of what `open_it` opens until the block ends."""
+    """Serve the chat of what `open_it` opens until the block ends; without settings ann's."""
     ready: list[Served[Opened]] = []
     started, stop = threading.Event(), threading.Event()
 
     async def run() -> None:
         async with open_it() as opened:
-            app = create_app(service_of(opened), user=user)
+            _, app = create_app(service_of(opened), settings or Settings(user="ann"))
             config = uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1)
             server = _Server(config)
             running = asyncio.create_task(server.serve())

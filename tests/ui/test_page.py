@@ -50,7 +50,7 @@ def test_the_endpoint_says_what_was_wrong(
 
 
 async def test_generating_events_do_not_wait_for_one_another() -> None:
-    demo = build_ui(FakeService(), user="ann")
+    demo = build_ui(FakeService())
     generating = [fn for fn in demo.fns.values() if fn.queue and fn.types_generator]
     assert len(generating) >= 4
     for fn in generating:
@@ -59,7 +59,7 @@ async def test_generating_events_do_not_wait_for_one_another() -> None:
 
 
 async def test_nothing_is_sent_to_anybody_else() -> None:
-    demo = build_ui(FakeService(), user="ann")
+    demo = build_ui(FakeService())
     assert demo.analytics_enabled is False
 
 
@@ -72,7 +72,7 @@ def test_run_history_and_footer_are_off(page: Served[FakeService]) -> None:
 
 
 async def test_where_kv_is_refused_the_modes_are_off_and_the_reason_is_given() -> None:
-    demo = build_ui(FakeService(kv_available=False), user="ann")
+    demo = build_ui(FakeService(kv_available=False))
     [mode] = [b for b in demo.blocks.values() if getattr(b, "label", "") == "Mode"]
     config = mode.get_config()
     assert (config["value"], config["interactive"]) == ("text", False)

@@ -36,6 +36,9 @@ def test_what_waits_and_what_is_in_host_memory_is_told() -> None:
     assert "1 fact encoded, 512 B of KV, 1 not encoded yet." in shown
     assert "width:50.0%" in shown
     assert "0 B of 3.0 GiB" in shown
+    own = _residency(found, shared=True)
+    assert "1 fact encoded, 512 B of KV" in own
+    assert " of " not in own.replace(" of KV", "")  # how much others have is theirs to know
 
 
 async def test_what_is_exported_can_be_imported_and_leaves_no_file(tmp_path: Path) -> None:

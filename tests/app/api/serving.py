@@ -10,15 +10,23 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from argon2 import PasswordHasher
 from openai import AsyncOpenAI
 
+from app.accounts import Accounts
 from app.api.access import Desk
 from app.api.application import create_api
 from app.api.gate import Gate
 from app.auth import SignIn
 from app.auth_keys import ApiKeys
+from app.auth_page import create_door
+from app.auth_passwords import Passwords
+from app.auth_sessions import Sessions
 from app.settings import Settings
 from tests.agent.parts import Parts, opened, url_of
+
+# Argon2id at its cheapest: how long it takes is the library's business.
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 async def no_page(scope: Any, receive: Any, send: Any) -> None:
@@ -39,6 +47,7 @@ class Api:
     parts: Parts
     desk: Desk
     keys: ApiKeys
+    accounts: Accounts
     gate: Gate
     port: int = 0
 
@@ -70,10 +79,14 @@ async def api(
     """The API with `settings` over parts as `opened` makes them."""
     chosen = Settings(**(settings or {}))
     async with opened(url_of(folder), **of_parts) as parts:
-        keys = ApiKeys(parts.database)
-        desk = Desk(parts.service, chosen, SignIn(chosen, keys))
-        gate = Gate(create_api(desk), no_page, desk.sign_in, chosen)
-        yield Api(parts, desk, keys, gate)
+        keys, sessions = ApiKeys(parts.database), Sessions(parts.database, chosen.session_days)
+        accounts = Accounts(parts.database, Passwords(CHEAP))
+        desk = Desk(parts.service, chosen, SignIn(chosen, keys, sessions))
+        door = create_door(sessions, accounts if chosen.auth == "accounts" else None)
+        gate = Gate(
+            create_api(desk), no_page, desk.sign_in, chosen, door if desk.sign_in.on_page else None
+        )
+        yield Api(parts, desk, keys, accounts, gate)
         await desk.replies.drain(5)
 
 

@@ -25,11 +25,13 @@ async def test_a_row_has_the_losses_and_what_is_retained(
     engine = await started()
     (row,) = await measure_fidelity(engine, tokenizer, talks, [Setup(k=4)], 0, silent)
     assert row["questions"] == 4
-    assert row["nll"] == {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.0}
+    assert row["nll"] == {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.0, "relevance": 1.0}
     assert row["retained"]["kv"] == {"value": 0.75, "low": 0.75, "high": 0.75}
     assert row["retained"]["reordered"]["value"] == 1.0
     assert row["agreement"]["kv"]["value"] == 1.0
-    assert row["agreement_over_reordered"] == {"value": 0.0, "low": 0.0, "high": 0.0}
+    nothing = {"value": 0.0, "low": 0.0, "high": 0.0}
+    for figure in ("agreement_over", "forced_agreement_over"):
+        assert row[figure] == {"reordered": nothing, "relevance": nothing}
     assert row["kl"]["reordered"]["mean"] == 0.0
     p, q = math.exp(-1.0), math.exp(-1.5)
     expected = p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
@@ -47,9 +49,9 @@ async def test_text_and_kv_send_the_same_ids_and_no_salt_is_shared(
         mode: {tuple(prompt.token_ids) for m, prompt, _ in replies if m is mode} for mode in Mode
     }
     assert by_mode[Mode.KV] < by_mode[Mode.TEXT]
-    # For each of two questions: none, text, reordered; and KV.
-    assert len(by_mode[Mode.TEXT]) == 6
-    assert len({sampling.cache_salt for _, _, sampling in replies}) == len(replies) == 8
+    # For each of two questions: none, text, reordered, by relevance; and KV.
+    assert len(by_mode[Mode.TEXT]) == 8
+    assert len({sampling.cache_salt for _, _, sampling in replies}) == len(replies) == 10
 
 
 async def test_every_token_of_the_answer_is_forced_behind_those_before_it(

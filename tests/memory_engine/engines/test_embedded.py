@@ -1,4 +1,4 @@
-"""KV injection on real vLLM with the bundled model: right, whatever the scheduler does.
+"""KV injection on real vLLM, embedded and over HTTP: right, whatever the scheduler does.
 
 Most tests use that a prompt whose front is encoded and injected in place must give the
 reply of its prefill. To tell injected KV from prefilled, some encode other tokens under
@@ -7,16 +7,13 @@ the ids they inject.
 
 import asyncio
 import random
-import signal
 import uuid
 
-import psutil
 import pytest
 import pytest_asyncio
-from prometheus_client import REGISTRY
 
 from memory_engine.engines.base import EncodeJob
-from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.engines.vllm_engine import VllmEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode, Prompt, Sampling, Span, Usage
 
@@ -39,7 +36,7 @@ def cut(token_ids: list[int], lengths: list[int]) -> tuple[Span, ...]:
 
 
 async def reply(
-    engine: EmbeddedEngine, prompt: Prompt, mode: Mode, tokens: int = 6, salt: str | None = None
+    engine: VllmEngine, prompt: Prompt, mode: Mode, tokens: int = 6, salt: str | None = None
 ) -> tuple[list[int], Usage]:
     sampling = Sampling(max_tokens=tokens, cache_salt=uuid.uuid4().hex if salt is None else salt)
     ids: list[int] = []
@@ -51,35 +48,35 @@ async def reply(
 
 
 async def encoded(
-    engine: EmbeddedEngine, owner: str, ids: list[int], spans: tuple[Span, ...]
+    engine: VllmEngine, owner: str, ids: list[int], spans: tuple[Span, ...]
 ) -> Prompt:
     assert set(await engine.encode(EncodeJob(owner, ids, spans))) == {s.segment_id for s in spans}
     return Prompt(owner, ids, spans)
 
 
+@pytest.fixture(params=["real_engine", "remote_engine"])
+def engine(request: pytest.FixtureRequest) -> VllmEngine:
+    """The embedded engine with the bundled model; one in another process with a tiny model."""
+    engine: VllmEngine = request.getfixturevalue(request.param)
+    return engine
+
+
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
-async def clean(real_engine: EmbeddedEngine) -> None:
+async def clean(engine: VllmEngine) -> None:
     """Every test starts with an empty arena for its owners, and no pin from the one before."""
     for owner in ("anna", "ben"):
-        await real_engine.drop(owner)
-    assert (await real_engine.arena()).pinned_segments == 0
-
-
-async def test_the_bundled_model_conforms(real_engine: EmbeddedEngine) -> None:
-    assert real_engine.conformance.supported, real_engine.conformance.reason
-    checks = real_engine.conformance.checks
-    assert set(checks) == {"rope_keys", "position_free_values", "shift", "identity"}
-    assert max(checks.values()) < 1e-3
+        await engine.drop(owner)
+    assert (await engine.arena()).pinned_segments == 0
 
 
 @pytest.mark.parametrize("lengths", [[1], [31], [32], [33, 1], [20, 44, 7], [63, 65, 2], [96]])
 async def test_injection_in_place_gives_the_reply_of_a_prefill(
-    real_engine: EmbeddedEngine, lengths: list[int]
+    engine: VllmEngine, lengths: list[int]
 ) -> None:
     ids = words(sum(lengths) + 9, seed=sum(lengths))
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, lengths))
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    got, usage = await reply(real_engine, prompt, Mode.KV)
+    prompt = await encoded(engine, "anna", ids, cut(ids, lengths))
+    expected, _ = await reply(engine, prompt, Mode.TEXT)
+    got, usage = await reply(engine, prompt, Mode.KV)
     assert got == expected
     assert usage.injected_tokens == sum(lengths)
     assert usage.prefilled_tokens == 9
@@ -87,185 +84,188 @@ async def test_injection_in_place_gives_the_reply_of_a_prefill(
 
 
 async def test_a_prompt_that_is_injected_whole_still_computes_its_last_token(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     ids = words(64, seed=7)
-    prompt = await encoded(real_engine, "anna", ids, (Span("whole", 0, 64),))
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    got, usage = await reply(real_engine, prompt, Mode.KV)
+    prompt = await encoded(engine, "anna", ids, (Span("whole", 0, 64),))
+    expected, _ = await reply(engine, prompt, Mode.TEXT)
+    got, usage = await reply(engine, prompt, Mode.KV)
     assert got == expected
     assert usage.injected_tokens == 63
 
 
-async def test_the_same_segments_serve_in_any_order(real_engine: EmbeddedEngine) -> None:
+async def test_the_same_segments_serve_in_any_order(engine: VllmEngine) -> None:
     token = words(1, seed=8)[0]
     ids = [token] * 70
     a, b, c = (Span(uuid.uuid4().hex, s, n) for s, n in ((0, 17), (17, 30), (47, 20)))
-    await encoded(real_engine, "anna", ids, (a, b, c))
-    expected, _ = await reply(real_engine, Prompt("anna", ids), Mode.TEXT)
+    await encoded(engine, "anna", ids, (a, b, c))
+    expected, _ = await reply(engine, Prompt("anna", ids), Mode.TEXT)
     for order in ((c, a, b), (b, c, a), (c, b, a)):
         at, spans = 0, []
         for span in order:
             spans.append(Span(span.segment_id, at, span.length))
             at += span.length
-        got, usage = await reply(real_engine, Prompt("anna", ids, tuple(spans)), Mode.KV)
+        got, usage = await reply(engine, Prompt("anna", ids, tuple(spans)), Mode.KV)
         assert usage.injected_tokens == 67
         assert got == expected
 
 
 async def test_chunked_prefill_before_and_after_the_injected_part_changes_nothing(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     ids = words(900, seed=9)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [290, 270]))
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    got, usage = await reply(real_engine, prompt, Mode.KV)
+    prompt = await encoded(engine, "anna", ids, cut(ids, [290, 270]))
+    expected, _ = await reply(engine, prompt, Mode.TEXT)
+    got, usage = await reply(engine, prompt, Mode.KV)
     assert usage.injected_tokens == 560
     assert got == expected
 
 
 async def test_several_injected_requests_at_once_get_their_own_memories(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     prompts = []
     for number in range(4):
         ids = words(100 + number, seed=20 + number)
-        prompts.append(await encoded(real_engine, "anna", ids, cut(ids, [40, 50 + number])))
-    alone = [(await reply(real_engine, p, Mode.TEXT))[0] for p in prompts]
-    together = await asyncio.gather(*(reply(real_engine, p, Mode.KV) for p in prompts))
+        prompts.append(await encoded(engine, "anna", ids, cut(ids, [40, 50 + number])))
+    alone = [(await reply(engine, p, Mode.TEXT))[0] for p in prompts]
+    together = await asyncio.gather(*(reply(engine, p, Mode.KV) for p in prompts))
     assert [ids for ids, _ in together] == alone
     assert all(usage.injected_tokens >= 90 for _, usage in together)
 
 
-async def test_preempted_requests_resume_with_their_memories(real_engine: EmbeddedEngine) -> None:
+async def test_preempted_requests_resume_with_their_memories(engine: VllmEngine) -> None:
     prompts = []
     for number in range(7):
         ids = words(180, seed=30 + number)
-        prompts.append(await encoded(real_engine, "anna", ids, cut(ids, [60, 50])))
+        prompts.append(await encoded(engine, "anna", ids, cut(ids, [60, 50])))
     # Together they need 7 x 240 tokens of a paged cache of 1,344.
-    alone = [(await reply(real_engine, p, Mode.TEXT, tokens=30))[0] for p in prompts]
-    together = await asyncio.gather(*(reply(real_engine, p, Mode.KV, tokens=60) for p in prompts))
+    alone = [(await reply(engine, p, Mode.TEXT, tokens=30))[0] for p in prompts]
+    together = await asyncio.gather(*(reply(engine, p, Mode.KV, tokens=60) for p in prompts))
     assert [ids[:30] for ids, _ in together] == alone
-    assert (await real_engine.arena()).pinned_segments == 0
+    assert (await engine.arena()).pinned_segments == 0
 
 
 async def test_text_never_gets_what_kv_left_in_the_prefix_cache(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     ids = words(100, seed=40)
     prompt, truth = Prompt("anna", ids, (Span("lie", 0, 96),)), Prompt("anna", ids)
-    expected, _ = await reply(real_engine, truth, Mode.TEXT, salt="")
-    await real_engine.encode(EncodeJob("anna", words(100, seed=41), prompt.spans))
-    lied, usage = await reply(real_engine, prompt, Mode.KV, salt="")
+    expected, _ = await reply(engine, truth, Mode.TEXT, salt="")
+    await engine.encode(EncodeJob("anna", words(100, seed=41), prompt.spans))
+    lied, usage = await reply(engine, prompt, Mode.KV, salt="")
     assert usage.injected_tokens == 96
     assert lied != expected
     for mode, asked in ((Mode.TEXT, prompt), (Mode.TEXT, truth), (Mode.KV, truth)):
-        assert (await reply(real_engine, asked, mode, salt=""))[0] == expected
+        assert (await reply(engine, asked, mode, salt=""))[0] == expected
 
 
-async def test_another_owner_never_gets_kv(real_engine: EmbeddedEngine) -> None:
+async def test_another_owner_never_gets_kv(engine: VllmEngine) -> None:
     ids = words(100, seed=42)
     spans = (Span("annas", 0, 96),)
-    await real_engine.encode(EncodeJob("anna", words(100, seed=43), spans))
-    await reply(real_engine, Prompt("anna", ids, spans), Mode.KV, salt="")
-    expected, _ = await reply(real_engine, Prompt("ben", ids), Mode.TEXT, salt="")
-    got, usage = await reply(real_engine, Prompt("ben", ids, spans), Mode.KV, salt="")
+    await engine.encode(EncodeJob("anna", words(100, seed=43), spans))
+    await reply(engine, Prompt("anna", ids, spans), Mode.KV, salt="")
+    expected, _ = await reply(engine, Prompt("ben", ids), Mode.TEXT, salt="")
+    got, usage = await reply(engine, Prompt("ben", ids, spans), Mode.KV, salt="")
     assert got == expected
     assert usage.injected_tokens == 0
     assert usage.missing == ("annas",)
 
 
 async def test_the_same_kv_request_twice_hits_the_cache_and_replies_alike(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     ids = words(110, seed=44)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [50, 50]))
-    first, cold = await reply(real_engine, prompt, Mode.KV, salt="twice")
-    again, warm = await reply(real_engine, prompt, Mode.KV, salt="twice")
+    prompt = await encoded(engine, "anna", ids, cut(ids, [50, 50]))
+    first, cold = await reply(engine, prompt, Mode.KV, salt="twice")
+    again, warm = await reply(engine, prompt, Mode.KV, salt="twice")
     assert first == again
     assert cold.cached_tokens == 0
     assert warm.cached_tokens == 96
     assert warm.injected_tokens == 4
 
 
-async def test_evicted_segments_are_prefilled_as_text(real_engine: EmbeddedEngine) -> None:
+async def test_evicted_segments_are_prefilled_as_text(engine: VllmEngine) -> None:
     ids = words(120, seed=50)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [60, 50]))
+    prompt = await encoded(engine, "anna", ids, cut(ids, [60, 50]))
     for number in range(4):
         other = words(260, seed=51 + number)
-        await encoded(real_engine, "ben", other, cut(other, [250]))
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    got, usage = await reply(real_engine, prompt, Mode.KV)
+        await encoded(engine, "ben", other, cut(other, [250]))
+    expected, _ = await reply(engine, prompt, Mode.TEXT)
+    got, usage = await reply(engine, prompt, Mode.KV)
     assert got == expected
     assert usage.injected_tokens == 0
     assert set(usage.missing) == {span.segment_id for span in prompt.spans}
 
 
-async def test_dropped_segments_are_prefilled_as_text(real_engine: EmbeddedEngine) -> None:
+async def test_dropped_segments_are_prefilled_as_text(engine: VllmEngine) -> None:
     ids = words(80, seed=60)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 40]))
-    assert await real_engine.drop("anna", [prompt.spans[1].segment_id]) == 1
-    _, usage = await reply(real_engine, prompt, Mode.KV)
+    prompt = await encoded(engine, "anna", ids, cut(ids, [30, 40]))
+    assert await engine.drop("anna", [prompt.spans[1].segment_id]) == 1
+    _, usage = await reply(engine, prompt, Mode.KV)
     assert usage.injected_tokens == 30
     assert usage.missing == (prompt.spans[1].segment_id,)
 
 
 async def test_closing_a_reply_aborts_it_and_leaves_nothing_pinned(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     ids = words(80, seed=61)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 40]))
+    prompt = await encoded(engine, "anna", ids, cut(ids, [30, 40]))
     for wanted in (0, 1, 3):
-        chunks = real_engine.generate(prompt, Mode.KV, Sampling(max_tokens=200))
+        chunks = engine.generate(prompt, Mode.KV, Sampling(max_tokens=200))
         for _ in range(wanted):
             await anext(chunks)
         await chunks.aclose()
-    assert (await real_engine.arena()).pinned_segments == 0
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    assert (await reply(real_engine, prompt, Mode.KV))[0] == expected
-
-
-async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: EmbeddedEngine) -> None:
-    def counted(name: str) -> float:
-        labels = {"model_name": real_engine.info.model, "engine": "0"}
-        return REGISTRY.get_sample_value(f"vllm:inferscale_{name}_total", labels) or 0.0
-
-    names = ("planned_tokens", "injected_tokens", "encoded_tokens", "inject_seconds")
-    before = [counted(name) for name in names]
-    ids = words(80, seed=65)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 40]))
-    await reply(real_engine, prompt, Mode.KV, tokens=2)
-    await real_engine.arena()
-    grown = [counted(name) - start for name, start in zip(names, before, strict=True)]
-    assert grown[:3] == [70, 70, 70]
-    assert 0 < grown[3] < 10
-
-
-async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
-    real_engine: EmbeddedEngine,
-) -> None:
-    prompt = Prompt("anna", words(20, seed=64))
-    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    for process in psutil.Process().children(recursive=True):
-        if not process.name().startswith("python"):
-            process.send_signal(signal.SIGINT)
-    await asyncio.sleep(0.5)
-    assert (await reply(real_engine, prompt, Mode.TEXT))[0] == expected
+    assert (await engine.arena()).pinned_segments == 0
+    expected, _ = await reply(engine, prompt, Mode.TEXT)
+    assert (await reply(engine, prompt, Mode.KV))[0] == expected
 
 
 async def test_a_prompt_longer_than_the_context_is_refused_by_name(
-    real_engine: EmbeddedEngine,
+    engine: VllmEngine,
 ) -> None:
     with pytest.raises(EngineError, match="1024"):
-        await reply(real_engine, Prompt("anna", words(1100, seed=62)), Mode.TEXT)
+        await reply(engine, Prompt("anna", words(1100, seed=62)), Mode.TEXT)
 
 
-async def test_two_hundred_requests_in_a_row_leak_nothing(real_engine: EmbeddedEngine) -> None:
+async def test_every_mode_of_choosing_tokens_is_obeyed(engine: VllmEngine) -> None:
+    prompt = Prompt("anna", words(30, seed=66))
+    schema: dict[str, object] = {"type": "boolean"}
+    for sampling, expected in (
+        (Sampling(max_tokens=3, allowed_tokens=(321,), ignore_eos=True), [321, 321, 321]),
+        (Sampling(max_tokens=4, temperature=1.0, seed=5), None),
+        (Sampling(max_tokens=4, json_schema=schema), None),
+    ):
+        said = []
+        for _ in range(2):
+            chunks = [c async for c in engine.generate(prompt, Mode.TEXT, sampling)]
+            said.append([token for chunk in chunks for token in chunk.token_ids])
+        assert said[0] == (expected or said[1])
+        if sampling.json_schema:
+            assert "".join(chunk.text for chunk in chunks) in ("true", "false")
+
+
+async def test_each_token_comes_with_its_likelihood(engine: VllmEngine) -> None:
+    ids = words(60, seed=67)
+    prompt = await encoded(engine, "anna", ids, cut(ids, [50]))
+    for mode in Mode:
+        sampling = Sampling(max_tokens=4, logprobs=3, ignore_eos=True)
+        chunks = [c async for c in engine.generate(prompt, mode, sampling)]
+        steps = [step for chunk in chunks for step in chunk.logprobs]
+        tokens = [token for chunk in chunks for token in chunk.token_ids]
+        assert len(steps) == len(tokens) == 4
+        for token, step in zip(tokens, steps, strict=True):
+            assert len(step) == 3
+            assert step[token] == max(step.values()) < 0
+
+
+async def test_two_hundred_requests_in_a_row_leak_nothing(engine: VllmEngine) -> None:
     ids = words(70, seed=63)
-    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 30]))
-    before = await real_engine.arena()
+    prompt = await encoded(engine, "anna", ids, cut(ids, [30, 30]))
+    before = await engine.arena()
     for batch in range(10):
         await asyncio.gather(
-            *(reply(real_engine, prompt, Mode.KV, tokens=1, salt=f"{batch}") for _ in range(20))
+            *(reply(engine, prompt, Mode.KV, tokens=1, salt=f"{batch}") for _ in range(20))
         )
-    assert await real_engine.arena() == before
+    assert await engine.arena() == before

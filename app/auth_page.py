@@ -1,0 +1,119 @@
+"""Where a browser signs in and out: a form that needs no script, and a cookie."""
+
+from html import escape
+from http import HTTPStatus
+from importlib.resources import files
+from string import Template
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from agent.text import storable
+from app.accounts import Accounts
+from app.auth import COOKIE, session_token
+from app.auth_sessions import Sessions
+from app.auth_tries import Tries
+from memory_engine.errors import BusyError
+
+PAGE = Template(files("app").joinpath("data/sign_in.html").read_text("utf-8"))
+NAME = Template(files("app").joinpath("data/sign_in_name.html").read_text("utf-8"))
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; font-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "same-origin",
+}
+
+
+class Door:
+    """Signs browsers in with a password, or with a key where there are no `accounts`."""
+
+    def __init__(self, sessions: Sessions, accounts: Accounts | None) -> None:
+        self._sessions = sessions
+        self._accounts = accounts
+        self._tries = Tries()
+
+    async def form(self, request: Request) -> Response:
+        """The form to sign in with, for who is not signed in."""
+        token = session_token(request.headers)
+        if token and await self._sessions.owner_of(token, by_key=self._accounts is None):
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
+        return self._page()
+
+    async def sign_in(self, request: Request) -> Response:
+        """Check what was typed; the browser gets a session and goes to the chat."""
+        async with request.form(max_files=0, max_fields=4) as form:
+            typed = {field: str(form.get(field, "")) for field in ("name", "secret")}
+        name = storable(typed["name"]).strip()[:200]
+        peer = request.client.host if request.client else None
+        try:
+            self._tries.count(name, peer)
+        except BusyError as error:
+            return self._page(name, str(error), HTTPStatus.TOO_MANY_REQUESTS, error.retry_after)
+        token = await self._token(name, typed["secret"])
+        if token is None:
+            return self._page(name, self._wrong, HTTPStatus.UNAUTHORIZED)
+        self._tries.succeeded(name, peer)
+        await self._sessions.end(session_token(request.headers))
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
+        response.set_cookie(
+            COOKIE,
+            token,
+            max_age=int(self._sessions.lifetime.total_seconds()),
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",
+        )
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session, and forget it in the browser too."""
+        await self._sessions.end(session_token(request.headers))
+        response = RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER, HEADERS)
+        response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+        return response
+
+    async def _token(self, name: str, secret: str) -> str | None:
+        if self._accounts is None:
+            return await self._sessions.begin_with_key(secret.strip())
+        return await self._accounts.sign_in(name, secret, self._sessions)
+
+    @property
+    def _wrong(self) -> str:
+        if self._accounts is None:
+            return "This API key is not known, or was revoked."
+        return "The name or the password is wrong."
+
+    def _page(
+        self,
+        name: str = "",
+        problem: str = "",
+        status: HTTPStatus = HTTPStatus.OK,
+        retry_after: int | None = None,
+    ) -> Response:
+        wrong = 'aria-invalid="true" aria-describedby="problem"' if problem else ""
+        known = bool(name) or self._accounts is None
+        field = NAME.substitute(name=escape(name), state=wrong if known else f"{wrong} autofocus")
+        page = PAGE.substitute(
+            problem=f'<p id="problem" role="alert">{escape(problem)}</p>' if problem else "",
+            name=field if self._accounts else "",
+            label="Password" if self._accounts else "API key",
+            state=f"{wrong} autofocus" if known else wrong,
+            hint="" if self._accounts else '<p class="hint">It begins with isk-.</p>',
+        )
+        headers = HEADERS if retry_after is None else {**HEADERS, "Retry-After": str(retry_after)}
+        return HTMLResponse(page, status, headers)
+
+
+def create_door(sessions: Sessions, accounts: Accounts | None) -> Starlette:
+    """The application at /sign-in and /sign-out."""
+    door = Door(sessions, accounts)
+    return Starlette(
+        routes=[
+            Route("/sign-in", door.form, methods=["GET"]),
+            Route("/sign-in", door.sign_in, methods=["POST"]),
+            Route("/sign-out", door.sign_out, methods=["POST"]),
+        ]
+    )

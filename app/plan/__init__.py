@@ -1,0 +1,1 @@
+"""How much a fleet needs, and what happens on it: `inferscale plan`."""

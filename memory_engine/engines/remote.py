@@ -1,0 +1,163 @@
+"""vLLM in another process: `vllm serve` with the InferScale connector, over HTTP."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from memory_engine.engines import wire
+from memory_engine.engines.completions import completion_body, failure, piece
+from memory_engine.engines.vllm_engine import Output, VllmEngine
+from memory_engine.errors import EngineError, EngineStoppedError
+from memory_engine.types import Chunk, Sampling
+
+SESSION_HEADER = "X-Session-ID"
+_PATH = "/v1/completions"
+# Below the 5 s after which vLLM closes an idle connection.
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=3.0)
+
+
+class RemoteEngine(VllmEngine):
+    """One `vllm serve` that `inferscale engine` started, or a router in front of several.
+
+    url: where it listens. signing_key: the secret it was started with. timeout: seconds
+    without a byte from the engine after which it counts as stopped.
+    """
+
+    def __init__(self, url: str, signing_key: str, *, timeout: float = 60.0) -> None:
+        self.url = url.rstrip("/")
+        self._key = signing_key
+        self._starts: dict[str, str] = {}
+        self._http = httpx.AsyncClient(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {wire.api_key(signing_key)}"},
+            timeout=httpx.Timeout(timeout, connect=5.0),
+            limits=_LIMITS,
+        )
+
+    async def start(self) -> None:
+        """Ask the engine what it is, and run the conformance gate.
+
+        Raises EngineStoppedError when it cannot be reached, and EngineError for another key.
+        """
+        await self.introduce()
+
+    async def healthy(self) -> bool:
+        """Whether the server answers and its engine runs."""
+        try:
+            return (await self._http.get("/health", timeout=2.0)).is_success
+        except httpx.TransportError:
+            return False
+
+    def home(self, owner: str) -> str:
+        """Which start of which engine the owner's last request reached, "" before any."""
+        return self._starts.get(owner, "")
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def request(
+        self,
+        owner: str,
+        token_ids: list[int],
+        salt: str,
+        params: dict[str, object] | None,
+        sampling: Sampling,
+    ) -> AsyncGenerator[Output, None]:
+        # vLLM gives the account in a whole response only; there is nothing to stream of one token.
+        stream = sampling.max_tokens > 1
+        ticket = uuid.uuid4().hex
+        if params is not None:
+            params = wire.signed(wire.with_ticket(params, ticket) if stream else params, self._key)
+        body = completion_body(token_ids, salt, params, sampling, stream=stream)
+        headers = _session(owner)
+        if not stream:
+            answer = await self._post(body, headers)
+            yield Output(piece(answer), self._seen(owner, answer.get("kv_transfer_params")))
+            return
+        async with aclosing(self._stream(body, headers)) as chunks:
+            async for chunk in chunks:
+                last = chunk.usage is not None and params is not None
+                yield Output(chunk, await self._account_of(owner, ticket) if last else {})
+
+    async def _account_of(self, owner: str, ticket: str) -> dict[str, Any]:
+        """The account of a stream that has ended; none if its engine has stopped since."""
+        params = wire.signed(wire.account_params(owner, ticket), self._key)
+        sampling = Sampling(max_tokens=1)
+        body = completion_body([0], "control", params, sampling, stream=False)
+        try:
+            answer = await self._post(body, _session(owner))
+        except EngineStoppedError:
+            return {}
+        account = self._seen(owner, answer.get("kv_transfer_params"))
+        return {} if account.get("op") == "account" else account
+
+    def _seen(self, owner: str, params: dict[str, Any] | None) -> dict[str, Any]:
+        """The connector's account in a response; notes which engine gave it."""
+        account: dict[str, Any] = (params or {}).get(wire.KEY, {})
+        if owner and account.get("start"):
+            self._starts[owner] = str(account["start"])
+        return account
+
+    async def _post(self, body: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+        try:
+            response = await self._http.post(_PATH, json=body, headers=headers)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if not response.is_success:
+            raise failure(response.status_code, _parsed(response.content))
+        answer = _parsed(response.content)
+        if not isinstance(answer, dict):
+            raise EngineError(f"{self.url} is no engine: {str(answer)[:200]}")
+        return answer
+
+    async def _stream(
+        self, body: dict[str, Any], headers: dict[str, str]
+    ) -> AsyncGenerator[Chunk, None]:
+        """Chunks as they come; the last one has usage and the finish reason."""
+        reason: str | None = None
+        last: Chunk | None = None
+        try:
+            async with self._http.stream("POST", _PATH, json=body, headers=headers) as response:
+                if not response.is_success:
+                    raise failure(response.status_code, _parsed(await response.aread()))
+                async for event in _events(response):
+                    chunk = piece(event)
+                    reason = chunk.finish_reason or reason
+                    if chunk.usage is not None:
+                        last = chunk
+                    else:
+                        yield replace(chunk, finish_reason=None)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if last is None:
+            raise EngineStoppedError(f"The engine at {self.url} ended a reply before its end.")
+        yield replace(last, finish_reason=reason)
+
+    def _unreachable(self, error: httpx.TransportError) -> EngineError:
+        reason = str(error) or type(error).__name__
+        return EngineStoppedError(f"The engine at {self.url} does not answer: {reason}")
+
+
+def _session(owner: str) -> dict[str, str]:
+    """What a router sends a user to their engine by; it is no name, for it ends up in logs."""
+    return {SESSION_HEADER: hashlib.sha256(owner.encode()).hexdigest()[:32]} if owner else {}
+
+
+async def _events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    async for line in response.aiter_lines():
+        if line.startswith("data:") and (data := line[5:].strip()) != "[DONE]":
+            yield json.loads(data)
+
+
+def _parsed(content: bytes) -> object:
+    try:
+        parsed: object = json.loads(content)
+    except ValueError:
+        return content.decode(errors="replace")
+    return parsed

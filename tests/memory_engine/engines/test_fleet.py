@@ -1,0 +1,266 @@
+"""A fleet of two scripted engines behind vLLM's router: who is asked, and what goes wrong."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from memory_engine.embedder import Embedder
+from memory_engine.engines.base import EncodeJob
+from memory_engine.engines.fleet import Fleet
+from memory_engine.engines.remote import RemoteEngine
+from memory_engine.errors import EngineError, EngineStoppedError
+from memory_engine.memory import Memory
+from memory_engine.tokens import ChatTokenizer
+from memory_engine.types import Chunk, MemoryFact, Mode, Prompt, Sampling, Span, Usage
+from tests.memory_engine.engines.fake_serve import KEY, FakeServe, serving
+from tests.memory_engine.engines.routing import routed
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+IDS = list(range(100, 140))
+SPANS = (Span("a", 0, 10), Span("b", 10, 12))
+
+
+class Site:
+    """Two engines that can be taken down one by one, and a router over them."""
+
+    def __init__(self) -> None:
+        self.engines = [FakeServe(), FakeServe()]
+        self.router = ""
+        self._up: list[AsyncExitStack] = [AsyncExitStack(), AsyncExitStack()]
+
+    async def up(self, number: int) -> None:
+        engine = self.engines[number]
+        port = int(engine.url.rpartition(":")[2] or 0)
+        await self._up[number].enter_async_context(serving(engine, port))
+
+    async def down(self, number: int) -> None:
+        await self._up[number].aclose()
+        self._up[number] = AsyncExitStack()
+
+    async def repair(self) -> None:
+        """Both are up, as if just started."""
+        for number, engine in enumerate(self.engines):
+            await self.down(number)
+            engine.restart()
+            engine.script.clear()
+            engine.bodies.clear()
+            await self.up(number)
+        await asyncio.sleep(1.2)  # what the router needs to see it
+
+    def of(self, owner: str) -> list[int]:
+        """The numbers of the engines that hold something of the owner's."""
+        return [i for i, e in enumerate(self.engines) if e.side._tiers.owned(owner)]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def built() -> AsyncIterator[Site]:
+    site = Site()
+    for number in (0, 1):
+        await site.up(number)
+    async with routed([engine.url for engine in site.engines]) as site.router:
+        yield site
+    for number in (0, 1):
+        await site.down(number)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def site(built: Site) -> Site:
+    await built.repair()
+    return built
+
+
+@asynccontextmanager
+async def fleet_of(site: Site, timeout: float = 5.0) -> AsyncIterator[Fleet]:
+    engines = [RemoteEngine(engine.url, KEY, timeout=timeout) for engine in site.engines]
+    router = RemoteEngine(site.router, KEY, timeout=timeout)
+    fleet = Fleet(engines, router, interval=0.2, pauses=(0.1, 0.3, 1.0, 1.0))
+    try:
+        await fleet.start()
+        yield fleet
+    finally:
+        await fleet.aclose()
+
+
+async def said(fleet: Fleet, owner: str, tokens: int = 5) -> list[Chunk]:
+    prompt = Prompt(owner, IDS, SPANS)
+    return [c async for c in fleet.generate(prompt, Mode.KV, Sampling(max_tokens=tokens))]
+
+
+def ids_of(chunks: list[Chunk]) -> list[int]:
+    return [token for chunk in chunks for token in chunk.token_ids]
+
+
+def usage_of(chunks: list[Chunk]) -> Usage:
+    usage = chunks[-1].usage
+    assert usage is not None
+    return usage
+
+
+async def test_all_requests_of_a_user_reach_the_one_engine_that_has_their_kv(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        owners = [f"user{n}" for n in range(12)]
+        for owner in owners:
+            spans = tuple(Span(f"{owner}-{s.segment_id}", s.start, s.length) for s in SPANS)
+            await fleet.encode(EncodeJob(owner, IDS, spans))
+            prompt = Prompt(owner, IDS, spans)
+            chunks = [c async for c in fleet.generate(prompt, Mode.KV, Sampling(max_tokens=3))]
+            assert usage_of(chunks).injected_tokens == 22
+        homes = [site.of(owner) for owner in owners]
+        assert all(len(home) == 1 for home in homes)
+        assert {home[0] for home in homes} == {0, 1}
+
+
+async def test_both_engines_count_and_forgetting_reaches_both(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        assert fleet.info.arena_tokens == 2 * 400
+        for served in site.engines:
+            line = RemoteEngine(served.url, KEY)
+            await line.encode(EncodeJob("anna", IDS, SPANS))
+            await line.aclose()
+        assert (await fleet.arena()).segments == 4
+        assert await fleet.owned("anna") == ("a", "b")
+        assert await fleet.drop("anna", ["a"]) == 2
+        assert await fleet.drop("anna") == 2
+        assert await fleet.owned("anna") == ()
+
+
+async def test_a_drop_that_an_engine_misses_is_done_when_it_is_back(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        await fleet.encode(EncodeJob("anna", IDS, SPANS))
+        (home,) = site.of("anna")
+        await site.down(home)
+        await fleet.drop("anna", ["a"])
+        await fleet.drop("anna")
+        assert site.of("anna") == [home]
+        with pytest.raises(EngineStoppedError):
+            await fleet.owned("anna")
+        await site.up(home)
+        async with asyncio.timeout(10):
+            while site.of("anna"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+
+async def test_a_stream_that_breaks_before_its_first_token_is_tried_again(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        for engine in site.engines:
+            engine.script.append("break before")
+        assert ids_of(await said(fleet, "anna")) == [140, 141, 142, 143, 144]
+        streams = [b for e in site.engines for b in e.bodies if b["max_tokens"] == 5]
+        assert len(streams) == 2
+
+
+async def test_a_stream_that_breaks_after_a_token_says_so_and_keeps_what_came(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        for engine in site.engines:
+            engine.script.append("break after")
+        came: list[int] = []
+        reply = fleet.generate(Prompt("anna", IDS, SPANS), Mode.KV, Sampling(max_tokens=5))
+
+        async def listen() -> None:
+            async for chunk in reply:
+                came.extend(chunk.token_ids)
+
+        with pytest.raises(EngineStoppedError, match="middle of the reply"):
+            await listen()
+        assert came == [140, 141]
+
+
+async def test_an_engine_that_hangs_is_not_waited_for(site: Site) -> None:
+    async with fleet_of(site, timeout=0.5) as fleet:
+        for engine in site.engines:
+            engine.script.append("hang")
+        assert ids_of(await said(fleet, "anna")) == [140, 141, 142, 143, 144]
+
+
+async def test_an_engine_of_another_model_is_not_used(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.engines[1]._fingerprint = "other"
+    site.engines[1].restart()
+    try:
+        with caplog.at_level(logging.ERROR):
+            async with fleet_of(site) as fleet:
+                assert fleet.info.arena_tokens == 400
+                await asyncio.sleep(0.6)
+        refusals = [r for r in caplog.records if "cannot be used" in r.getMessage()]
+        assert len(refusals) == 1
+        assert site.engines[1].url in refusals[0].getMessage()
+    finally:
+        site.engines[1]._fingerprint = "same"
+
+
+async def test_no_engine_at_all_is_an_error_that_names_them(site: Site) -> None:
+    for number in (0, 1):
+        await site.down(number)
+    with pytest.raises(EngineStoppedError, match=site.engines[1].url):
+        async with fleet_of(site):
+            pass
+
+
+async def test_an_engine_that_started_anew_unnoticed_is_checked_and_used(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        await fleet.encode(EncodeJob("anna", IDS, SPANS))
+        (home,) = site.of("anna")
+        site.engines[home].restart()
+        assert usage_of(await said(fleet, "anna")).missing == ("a", "b")
+        await fleet.encode(EncodeJob("anna", IDS, SPANS))
+        assert usage_of(await said(fleet, "anna")).injected_tokens == 22
+
+
+TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
+
+
+async def asked(memory: Memory, owner: str) -> tuple[set[str], Usage]:
+    """The facts of the reply's prompt, and the account of it."""
+    recalled = await memory.recall(owner, "What is my dog's name?", 10)
+    plan = memory.plan(owner, recalled, [], "What is my dog's name?", 50)
+    async for chunk in memory.stream(plan, Mode.KV, Sampling(max_tokens=5)):
+        if chunk.usage is not None:
+            return {r.fact.text for r in plan.used}, chunk.usage
+    raise AssertionError("a reply without usage")
+
+
+async def test_a_user_whose_engine_dies_is_served_as_text_and_encoded_elsewhere(
+    site: Site, bundled_llm: Path, bundled_embedder: Path
+) -> None:
+    async with fleet_of(site) as fleet:
+        memory = Memory(fleet, Embedder(bundled_embedder), ChatTokenizer(bundled_llm), tail=0)
+        for owner, texts in (("anna", TEXTS), ("ben", ["I keep bees."])):
+            await memory.sync(owner, [MemoryFact(f"{owner} {t}", t) for t in texts])
+        await memory.settle()
+        _, warm = await asked(memory, "anna")
+        assert warm.injected_tokens > 0
+        assert warm.missing == ()
+        (home,) = site.of("anna")
+        await site.down(home)
+
+        facts, moved = await asked(memory, "anna")
+        assert facts == set(TEXTS)
+        assert moved.injected_tokens == 0
+        await memory.settle("anna")
+        facts, again = await asked(memory, "anna")
+        assert (facts, again.injected_tokens) == (set(TEXTS), warm.injected_tokens)
+
+        site.engines[home].restart()
+        await site.up(home)
+        await asyncio.sleep(1.5)
+        facts, back = await asked(memory, "anna")
+        assert (facts, back.injected_tokens) == (set(TEXTS), 0)
+        await memory.settle("anna")
+        assert (await asked(memory, "anna"))[1].injected_tokens == warm.injected_tokens
+        assert (await asked(memory, "ben"))[0] == {"I keep bees."}
+
+        await memory.forget("anna")
+        assert site.of("anna") == []
+        assert await memory.astray("ben") == []
+
+
+async def test_an_error_that_another_try_does_not_mend_is_told_at_once(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        with pytest.raises(EngineError, match="longer than 1000"):
+            await fleet.encode(EncodeJob("anna", IDS * 30, SPANS))

@@ -1,0 +1,49 @@
+"""What only an engine inside this process shows: its metrics, and the terminal's Ctrl-C."""
+
+import asyncio
+import signal
+
+import psutil
+import pytest
+from prometheus_client import REGISTRY
+
+from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.types import Mode, Prompt
+from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_the_bundled_model_conforms(real_engine: EmbeddedEngine) -> None:
+    assert real_engine.conformance.supported, real_engine.conformance.reason
+    checks = real_engine.conformance.checks
+    assert set(checks) == {"rope_keys", "position_free_values", "shift", "identity"}
+    assert max(checks.values()) < 1e-3
+
+
+async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: EmbeddedEngine) -> None:
+    def counted(name: str) -> float:
+        labels = {"model_name": real_engine.info.model, "engine": "0"}
+        return REGISTRY.get_sample_value(f"vllm:inferscale_{name}_total", labels) or 0.0
+
+    names = ("planned_tokens", "injected_tokens", "encoded_tokens", "inject_seconds")
+    before = [counted(name) for name in names]
+    ids = words(80, seed=65)
+    prompt = await encoded(real_engine, "anna", ids, cut(ids, [30, 40]))
+    await reply(real_engine, prompt, Mode.KV, tokens=2)
+    await real_engine.arena()
+    grown = [counted(name) - start for name, start in zip(names, before, strict=True)]
+    assert grown[:3] == [70, 70, 70]
+    assert 0 < grown[3] < 10
+
+
+async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
+    real_engine: EmbeddedEngine,
+) -> None:
+    prompt = Prompt("anna", words(20, seed=64))
+    expected, _ = await reply(real_engine, prompt, Mode.TEXT)
+    for process in psutil.Process().children(recursive=True):
+        if not process.name().startswith("python"):
+            process.send_signal(signal.SIGINT)
+    await asyncio.sleep(0.5)
+    assert (await reply(real_engine, prompt, Mode.TEXT))[0] == expected

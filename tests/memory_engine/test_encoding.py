@@ -1,0 +1,93 @@
+"""Engines of several: what is believed of one ends where another answers, and so does waiting."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from memory_engine.encoding import EncodingQueue
+from memory_engine.engines.fake import FakeEngine
+from memory_engine.errors import EngineError
+from memory_engine.layout import memory_prefix
+from memory_engine.tokens import ChatTokenizer
+from memory_engine.types import MemoryFact
+from memory_engine.windows import Encoder, Window
+
+
+class Elsewhere(FakeEngine):
+    """An engine of several: `place` has the owner's KV now; `restless` moves it every time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place = "first"
+        self.places: dict[str, str] = {}
+        self.restless = False
+
+    def home(self, owner: str) -> str:
+        if self.restless:
+            self.place += "'"
+        return self.places.get(owner, self.place)
+
+    async def restore(self, owner: str) -> tuple[str, ...]:
+        return () if self.restless else await super().restore(owner)
+
+    def move(self, place: str, keeps: set[str]) -> None:
+        """The owner is at another place now, which holds `keeps` from earlier."""
+        self.place = place
+        held = self._resident["anna"]
+        self._resident["anna"] = {i: n for i, n in held.items() if i in keeps}
+
+
+async def opened(
+    bundled_llm: Path, owner: str = "anna"
+) -> tuple[Elsewhere, EncodingQueue, set[str]]:
+    engine = Elsewhere()
+    await engine.start()
+    tokenizer = ChatTokenizer(bundled_llm)
+    encoder = Encoder(tokenizer, Window.parse("facts:2"), "print", memory_prefix(tokenizer))
+    queue = EncodingQueue(engine, encoder)
+    facts = [MemoryFact(str(n), f"I have {n} cats.") for n in range(4)]
+    segments = encoder.segments(owner, facts).values()
+    queue.want(owner, segments)
+    return engine, queue, {segment.segment_id for segment in segments}
+
+
+async def test_at_another_place_only_what_it_lacks_is_encoded(bundled_llm: Path) -> None:
+    engine, queue, wanted = await opened(bundled_llm)
+    await queue.settle("anna")
+    assert set(queue.resident("anna")) == wanted
+    kept = set(sorted(wanted)[:1])
+    engine.move("second", keeps=kept)
+    engine.encoded.clear()
+    queue.lost("anna", wanted - kept)
+    assert queue.resident("anna") == set()
+    await queue.settle("anna")
+    assert set(queue.resident("anna")) == wanted
+    encoded = {span.segment_id for job in engine.encoded for span in job.spans}
+    assert wanted - kept <= encoded
+    assert engine.resident("anna") >= wanted
+
+
+async def test_a_user_who_reaches_another_engine_each_time_is_not_encoded_for_ever(
+    bundled_llm: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine, queue, _ = await opened(bundled_llm)
+    engine.restless = True
+    with caplog.at_level(logging.ERROR), pytest.raises(EngineError, match="consistent_hash"):
+        await queue.settle("anna")
+
+
+async def test_encoding_makes_room_for_replies_of_the_same_engine_only(bundled_llm: Path) -> None:
+    engine, queue, wanted = await opened(bundled_llm, owner="ben")
+    engine.places = {"ben": "second"}
+    first_token = queue.reply("carl")
+    await asyncio.wait_for(queue.settle("ben"), 5)
+    assert set(queue.resident("ben")) == wanted
+
+    engine, queue, wanted = await opened(bundled_llm, owner="ben")
+    first_token = queue.reply("carl")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(queue.settle("ben"), 0.2)
+    first_token()
+    await asyncio.wait_for(queue.settle("ben"), 5)
