@@ -83,9 +83,11 @@ def _tokens(reply: Reply) -> str:
         "prefilled": reply.prefilled_tokens,
     }
     parts = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    each = f", {milliseconds(reply.tpot_ms)} each (TPOT)" if reply.output_tokens > 1 else ""
     return (
-        f'<p class="tokens">Prompt of {counted(reply.prompt_tokens, "token")}: {parts}. '
-        f"Reply of {counted(reply.output_tokens, 'token')}.</p>"
+        f'<p class="tokens"><strong>{MODE_NAMES[reply.mode]}</strong>. '
+        f"Prompt of {counted(reply.prompt_tokens, 'token')}: {parts}. "
+        f"Reply of {counted(reply.output_tokens, 'token')}{each}.</p>"
     )
 
 
