@@ -2,7 +2,7 @@
 # make test  install what is missing, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
-.PHONY: setup setup-dev run test lint format bench readme figures lock
+.PHONY: setup setup-dev run test lint format bench readme figures screenshots lock
 export PYTHON DEVICE
 # A process that imports vLLM takes twice as long where nothing keeps the compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -46,6 +46,10 @@ figures: setup-dev
 	@$(BIN)/python -m scripts.evaluation
 	@$(BIN)/python -m scripts.rates
 	@$(BIN)/python -m scripts.scale
+
+# Take the pictures of README.md again, with the bundled model and Chromium.
+screenshots: setup-dev
+	@$(BIN)/python -m scripts.screenshots
 
 # Resolve the requirement files again, keeping the pins that still fit.
 lock: setup

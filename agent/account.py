@@ -6,9 +6,18 @@ from memory_engine.types import Chunk, Mode, Plan, Usage
 
 
 def account(
-    state: ReplyState, mode: Mode, text: str, last: Chunk, ttft_ms: float, e2e_ttft_ms: float
+    state: ReplyState,
+    mode: Mode,
+    text: str,
+    last: Chunk,
+    ttft_ms: float,
+    e2e_ttft_ms: float,
+    e2el_ms: float,
 ) -> Reply:
-    """What the last chunk and the plan say about how `text` came about."""
+    """What the last chunk and the plan say about how `text` came about.
+
+    e2el_ms: from asking the engine to the last token.
+    """
     plan, usage, turn = state["plan"], last.usage, state.get("turn")
     assert usage is not None, "the last chunk carries the usage"
     injected = injected_facts(plan, usage) if mode is Mode.KV else frozenset()
@@ -42,6 +51,7 @@ def account(
             for r in plan.used
         ),
         left_out=plan.left_out,
+        tpot_ms=(e2el_ms - ttft_ms) / max(1, usage.output_tokens - 1),
     )
 
 

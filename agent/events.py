@@ -51,7 +51,8 @@ class FirstToken:
 class Reply:
     """A finished reply and its account. Times are milliseconds, counts are tokens.
 
-    `left_out` is how many recalled facts did not fit the context.
+    `tpot_ms` is the mean time of an output token after the first, and `left_out` how many
+    recalled facts did not fit the context.
     """
 
     reply: str
@@ -68,6 +69,7 @@ class Reply:
     output_tokens: int
     facts: tuple[UsedFact, ...] = ()
     left_out: int = 0
+    tpot_ms: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, ready for `json.dumps`."""

@@ -56,6 +56,8 @@ async def _respond_in(
                 last = chunk
     if last is None:
         raise EngineError("The engine ended the reply without an account of it.")
+    e2el_ms = (perf_counter() - began) * 1000
     if ttft_ms is None:
-        ttft_ms = (perf_counter() - began) * 1000
-    write((mode, account(state, mode, "".join(pieces), last, ttft_ms, before_ms + ttft_ms)))
+        ttft_ms = e2el_ms
+    text, e2e_ttft_ms = "".join(pieces), before_ms + ttft_ms
+    write((mode, account(state, mode, text, last, ttft_ms, e2e_ttft_ms, e2el_ms)))

@@ -20,7 +20,7 @@ async def load_sample(service: "ChatService", user: str) -> Person:
     if await service.facts(user):
         raise UserError(
             "Something is known about you already, which a sample person would contradict. "
-            "Forget it first."
+            "Forget it first, fact by fact or all at once."
         )
     person = sample_person()
     await service.teach(user, MESSAGE, REPLY.format(count=len(person.facts)), person.facts)

@@ -1,18 +1,18 @@
 """What the page adds to the engine's time to the first token, seen in a browser.
 
-Start the chat with `make run`, then: python -m scripts.overhead [URL] [--n 30]
+python -m scripts.overhead [--n 30]
 """
 
 import argparse
 import json
 import re
-import shutil
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from app.figures import Distribution, distribution
+from scripts.chat_in_browser import browser, chat, load_sample_person, page_of
 
 WARM_UPS = 2
 
@@ -93,19 +93,15 @@ def as_table(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure on a chat that is being served, and print a table and one line of JSON."""
+    """Ask the bundled model about the sample person; print a table and one line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("url", nargs="?", default="http://127.0.0.1:7860")
     parser.add_argument("--n", type=int, default=30)
     given = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(given.url)
-        expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=30_000)
-        found = report(measure(page, given.n))
-        browser.close()
+    with chat() as url, browser() as chromium:
+        page = page_of(chromium, url)
+        load_sample_person(page)
+        page.get_by_role("button", name="Chat", exact=True).click()
+        found = report(measure(page, given.n, "What is the name of my cat?"))
     print(as_table(found))
     print(json.dumps(found))
 

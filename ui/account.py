@@ -83,9 +83,11 @@ def _tokens(reply: Reply) -> str:
         "prefilled": reply.prefilled_tokens,
     }
     parts = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    each = f", {milliseconds(reply.tpot_ms)} each (TPOT)" if reply.output_tokens > 1 else ""
     return (
-        f'<p class="tokens">Prompt of {counted(reply.prompt_tokens, "token")}: {parts}. '
-        f"Reply of {counted(reply.output_tokens, 'token')}.</p>"
+        f'<p class="tokens"><strong>{MODE_NAMES[reply.mode]}</strong>. '
+        f"Prompt of {counted(reply.prompt_tokens, 'token')}: {parts}. "
+        f"Reply of {counted(reply.output_tokens, 'token')}{each}.</p>"
     )
 
 
@@ -143,9 +145,15 @@ def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str =
         if at_once
         else f"{MODE_NAMES[first.mode]} ran first; the order alternates"
     )
+    warm = (
+        f'<span class="quiet">Text found {text.cached_tokens:,} of its '
+        f"{counted(text.prompt_tokens, 'token')} in the prefix cache</span>"
+        if text.cached_tokens > text.prompt_tokens / 10
+        else ""
+    )
     overall = f'<span class="so-far">{so_far}</span>' if so_far else ""
     return (
         f'<div class="verdict" role="status"><strong>{speed}</strong>'
         f'<span class="agree"><span aria-hidden="true">{"=" if same else "≠"}</span> {agree}'
-        f'</span><span class="quiet">{order}</span>{overall}{differ}</div>'
+        f'</span><span class="quiet">{order}</span>{warm}{overall}{differ}</div>'
     )

@@ -133,13 +133,13 @@ def _options(service: ChatService) -> dict[str, Any]:
             info="How many facts a reply may use. Fewer are quicker to read as text.",
             buttons=[],
         )
-    at_once = gr.Checkbox(
-        False,
-        label="Side by side: both at once",
-        info="Off, one answers after the other. On, they share the engine and slow each other "
-        "down: nice to watch, not to measure.",
-        interactive=service.kv_available,
-    )
+        at_once = gr.Checkbox(
+            False,
+            label="Side by side: both at once",
+            info="Off, one answers after the other. On, they share the engine and slow each other "
+            "down: nice to watch, not to measure.",
+            interactive=service.kv_available,
+        )
     return {"memory": memory, "k": k, "at_once": at_once}
 
 

@@ -56,9 +56,14 @@ def reported_errors() -> Iterator[None]:
 
 def set_up_logging(level: str, *, as_json: bool = False) -> None:
     """Send all logging to stderr, vLLM's too. Call before vLLM is imported."""
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", level.upper())
+    # What libraries warn of at a start is nothing that a user could mend.
+    of_libraries = "error" if level == "warning" else level
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", of_libraries.upper())
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error" if level == "warning" else level)
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", of_libraries)
+    if of_libraries == "error":
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+        os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     if as_json:

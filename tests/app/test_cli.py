@@ -201,6 +201,19 @@ def test_python_m_app_is_the_same_program() -> None:
         assert command in done.stdout
 
 
+@pytest.mark.parametrize(("level", "of_vllm"), [("warning", "ERROR"), ("info", "INFO")])
+def test_libraries_warn_only_whoever_wants_to_know_more(level: str, of_vllm: str) -> None:
+    program = (
+        f"import os; from app.cli.command import set_up_logging as s; s({level!r}); "
+        "print(os.environ['VLLM_LOGGING_LEVEL'], os.environ.get('TORCH_CPP_LOG_LEVEL'))"
+    )
+    run = [sys.executable, "-c", program]
+    unset = ("VLLM_LOGGING_LEVEL", "TORCH_CPP_LOG_LEVEL")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == [of_vllm, "ERROR" if level == "warning" else "None"]
+
+
 def test_log_lines_may_be_json_objects() -> None:
     program = (
         "import logging; from app.cli.command import set_up_logging as s; "

@@ -52,6 +52,7 @@ async def test_events_come_in_order_and_the_account_adds_up(database_url: str) -
     assert reply.injected_tokens > 0
     assert (reply.ttft_ms, reply.e2e_ttft_ms) == (events[0].ttft_ms, events[0].e2e_ttft_ms)
     assert reply.e2e_ttft_ms > reply.ttft_ms >= 2
+    assert reply.tpot_ms >= 2
     assert reply.e2e_ttft_ms >= reply.timings.recall_ms + reply.timings.plan_ms + reply.ttft_ms
 
 

@@ -138,3 +138,18 @@ def test_times_are_drawn_and_a_question_measured(own_page: Page) -> None:
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text("Text, prefix cache warm")).to_be_visible()
     expect(page.get_by_text("The replies are identical.")).to_be_visible()
+
+
+def test_the_number_of_facts_and_both_at_once_can_be_chosen(own_page: Page) -> None:
+    page = own_page
+    converse(page, "My dog is called Biscuit")
+    page.get_by_role("button", name="Memory and facts to recall").click()
+    page.get_by_role("spinbutton", name=re.compile("Facts to recall")).fill("0")
+    page.get_by_label("Side by side: both at once").check()
+    page.get_by_role("radio", name="Side by side", exact=True).check()
+    page.get_by_role("button", name="New conversation").click()
+    say(page, "What is my dog's name?")
+    strip = page.get_by_role("status").filter(has_text="to first token")
+    expect(strip).to_contain_text("Both ran at once and slowed each other down")
+    for number in (0, 1):
+        expect(log(page, number)).to_contain_text("I do not know.")

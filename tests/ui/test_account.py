@@ -1,10 +1,13 @@
 """The account of a reply: which facts it used, how they came, and who said them."""
 
+from dataclasses import replace
 from datetime import date
+
+import pytest
 
 from agent.events import Reply, Timings, UsedFact
 from memory_engine.types import Mode
-from ui.account import facts_list, facts_title
+from ui.account import facts_list, facts_title, finished, verdict
 
 
 def reply_with(*facts: UsedFact) -> Reply:
@@ -32,3 +35,26 @@ def test_of_a_long_message_the_beginning_is_told_on_one_line() -> None:
     assert "I ski. And so on." in line
     assert line.endswith(" …”)*")
     assert len(line) < 220
+
+
+@pytest.mark.parametrize(("cached", "told"), [(0, False), (16, False), (1024, True)])
+def test_a_comparison_says_that_text_had_its_prompt_in_the_prefix_cache(
+    cached: int, told: bool
+) -> None:
+    timings = Timings(0, 0, 0, 0)
+    text, kv = (
+        Reply("Hi", mode, "c", "stop", ms, ms, timings, 1294, 0, cached, 270, 1)
+        for mode, ms in ((Mode.TEXT, 200), (Mode.KV, 40))
+    )
+    shown = verdict(text, kv)
+    assert ("Text found 1,024 of its 1,294 tokens in the prefix cache" in shown) is told
+    assert "KV is 5.0x faster" in shown
+
+
+def test_the_account_names_the_mode_and_the_time_of_each_token() -> None:
+    timings = Timings(0, 0, 0, 0)
+    reply = Reply("Hi there", Mode.KV, "c", "stop", 40, 53, timings, 9, 0, 0, 9, 6, tpot_ms=9.84)
+    assert "<strong>KV</strong>. Prompt of 9 tokens" in finished(reply)
+    assert "Reply of 6 tokens, 9.8 ms each (TPOT)." in finished(reply)
+    one = replace(reply, output_tokens=1, tpot_ms=0.0)
+    assert "Reply of 1 token.</p>" in finished(one)
