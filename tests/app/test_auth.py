@@ -1,5 +1,6 @@
 """Who is let in, and when a server may listen at all."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,11 @@ async def test_a_server_that_others_reach_does_not_start_without_sign_in(host: s
 def test_a_proxy_has_to_have_an_address(peers: str) -> None:
     with pytest.raises(SettingsError, match="INFERSCALE_AUTH_PEERS"):
         check_exposure(Settings(auth="proxy", auth_peers=peers))
+
+
+def bytes_of(folder: Path) -> bytes:
+    """What is in the files of a folder."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 async def test_a_key_is_nowhere_in_the_database_and_ends_when_revoked(
