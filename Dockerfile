@@ -12,12 +12,12 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --system --uid 10001 --home-dir /var/lib/inferscale --create-home inferscale
 WORKDIR /srv/inferscale
-# Port 7860 is open to whoever reaches it, so a key is asked for: `inferscale keys add --user NAME`.
+# Port 7860 is open to whoever reaches it, so people sign in: `inferscale accounts add NAME`.
 ENV PATH=/srv/inferscale/.venv/bin:$PATH \
   PYTHONUNBUFFERED=1 \
   INFERSCALE_DATA_DIR=/var/lib/inferscale \
   INFERSCALE_HOST=0.0.0.0 \
-  INFERSCALE_AUTH=keys
+  INFERSCALE_AUTH=accounts
 # Database, prepared models, KV snapshots, and what vLLM compiled.
 VOLUME /var/lib/inferscale
 EXPOSE 7860

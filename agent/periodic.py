@@ -16,12 +16,13 @@ async def attempt(name: str, work: Callable[[], Awaitable[None]]) -> None:
 
 
 class Periodic:
-    """Calls `work` every `every_s` seconds from `start` to `aclose`."""
+    """Does `work` every `every_s` seconds from `start` to `aclose`."""
 
     def __init__(self, name: str, work: Callable[[], Awaitable[None]], every_s: float) -> None:
         self._name = name
         self._do = work
         self._every_s = every_s
+        self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -34,13 +35,20 @@ class Periodic:
             self._task = asyncio.create_task(self._work(), name=self._name)
 
     async def aclose(self) -> None:
-        """Stop; what is being done is cancelled."""
+        """Do it no more, and wait for what is being done."""
+        self._ending.set()
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await self._task
             self._task = None
 
     async def _work(self) -> None:
-        while True:
-            await asyncio.sleep(self._every_s)
+        while not await self._ends_within(self._every_s):
             await attempt(self._name, self._do)
+
+    async def _ends_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._ending.wait()
+        except TimeoutError:
+            return False
+        return True

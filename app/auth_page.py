@@ -15,7 +15,7 @@ from app.accounts import Accounts
 from app.auth import COOKIE, session_token
 from app.auth_sessions import Sessions
 from app.auth_tries import Tries
-from memory_engine.errors import BusyError
+from memory_engine.errors import BusyError, UserError
 
 PAGE = Template(files("app").joinpath("data/sign_in.html").read_text("utf-8"))
 NAME = Template(files("app").joinpath("data/sign_in_name.html").read_text("utf-8"))
@@ -75,6 +75,10 @@ class Door:
         response.delete_cookie(COOKIE, httponly=True, samesite="lax")
         return response
 
+    async def failed(self, request: Request, error: Exception) -> Response:
+        """The form with what went wrong, such as a database that is locked."""
+        return self._page("", str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+
     async def _token(self, name: str, secret: str) -> str | None:
         if self._accounts is None:
             return await self._sessions.begin_with_key(secret.strip())
@@ -115,5 +119,6 @@ def create_door(sessions: Sessions, accounts: Accounts | None) -> Starlette:
             Route("/sign-in", door.form, methods=["GET"]),
             Route("/sign-in", door.sign_in, methods=["POST"]),
             Route("/sign-out", door.sign_out, methods=["POST"]),
-        ]
+        ],
+        exception_handlers={UserError: door.failed},
     )

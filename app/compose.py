@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.engine import build_engine, engine_arguments, remote_engines, start_engine
 from app.model_choice import choose_embedding_model, choose_model, stay_offline
-from app.settings import DATABASE_FILE, Settings
+from app.settings import DATABASE_FILE, Settings, without_password
 from memory_engine.engines.base import Engine
 from memory_engine.errors import DatabaseReadOnlyError
 from memory_engine.types import Sampling
@@ -45,7 +45,7 @@ async def open_service(
         model = await asyncio.to_thread(choose_model, settings)
         embedding_model = await asyncio.to_thread(choose_embedding_model, settings)
         if engine is None and settings.engines:
-            progress(f"Connecting to {settings.engines} ...")
+            progress(f"Connecting to {without_password(settings.engines)} ...")
             engine = remote_engines(settings)
         elif engine is None:
             progress(f"Loading {Path(model).name} ...")

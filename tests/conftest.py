@@ -1,10 +1,7 @@
 """Fixtures that several folders share: models, a private PostgreSQL, a browser."""
 
 import os
-import pwd
 import shutil
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -17,6 +14,7 @@ import pytest_asyncio
 from agent.tables import Base
 from app.bundled import embedding_folder, llm_folder
 from tests.agent.parts import prepare, url_of
+from tests.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
     from memory_engine.engines.embedded import EmbeddedEngine
@@ -72,38 +70,25 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """A private PostgreSQL on a Unix socket, gone at the end: the socket's folder.
-
-    Its superuser is `inferscale`, without a password.
-    """
-    programs = postgres_programs()
-    home = Path(tempfile.mkdtemp(prefix="inferscale-pg-"))
-    user = _unprivileged_user()
-    if user:
-        shutil.chown(home, user)
-
-    def run(program: str, *arguments: str) -> None:
-        subprocess.run(
-            [programs / program, "-D", home / "data", *arguments],
-            check=True,
-            user=user,
-            cwd=home,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-
-    fast = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off"
-    options = f"-k {home} -c listen_addresses= {fast}"
+def postgres_server() -> Iterator[PostgresServer]:
+    """A private PostgreSQL that tests share; gone at the end."""
+    server = PostgresServer(postgres_programs(), loses_commits=True)
     try:
-        run("initdb", "-U", "inferscale", "-A", "trust", "-E", "UTF8", "--no-sync")
-        run("pg_ctl", "start", "-w", "-o", options, "-l", str(home / "log"))
-        try:
-            yield str(home)
-        finally:
-            run("pg_ctl", "stop", "-m", "immediate")
+        server.start()
+        yield server
     finally:
-        shutil.rmtree(home)
+        server.remove()
+
+
+@pytest.fixture(scope="module")
+def mortal_postgres() -> Iterator[PostgresServer]:
+    """A private PostgreSQL whose tests may kill it, if they start it again."""
+    server = PostgresServer(postgres_programs())
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
 
 
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
@@ -129,36 +114,27 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def migrated_postgres(postgres_server: str) -> str:
+def migrated_postgres(postgres_server: PostgresServer) -> str:
     """SQLAlchemy URL of a migrated PostgreSQL database that tests share, one after the other."""
-    url = create_database(postgres_server, "shared")
+    url = postgres_server.create("shared")
     prepare(url)
     return url
 
 
 @pytest.fixture
-def emptied_postgres(postgres_server: str, migrated_postgres: str) -> None:
+def emptied_postgres(postgres_server: PostgresServer, migrated_postgres: str) -> None:
     """The shared PostgreSQL database as it was when it was made."""
     tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
     with psycopg.connect(
-        host=postgres_server, user="inferscale", dbname="shared", autocommit=True
+        host=str(postgres_server.home), user="inferscale", dbname="shared", autocommit=True
     ) as connection:
         connection.execute(f"TRUNCATE {tables} RESTART IDENTITY".encode())
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
+def postgres_url(postgres_server: PostgresServer) -> str:
     """SQLAlchemy URL of an empty PostgreSQL database of one test."""
-    return create_database(postgres_server, f"test_{uuid4().hex}")
-
-
-def create_database(server: str, name: str) -> str:
-    """Create an empty database; its SQLAlchemy URL."""
-    with psycopg.connect(
-        host=server, user="inferscale", dbname="postgres", autocommit=True
-    ) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    return f"postgresql+psycopg://inferscale@/{name}?host={server}"
+    return postgres_server.create(f"test_{uuid4().hex}")
 
 
 def _gpu_answers() -> bool:
@@ -168,20 +144,13 @@ def _gpu_answers() -> bool:
 
 
 def postgres_programs() -> Path:
+    """The folder of PostgreSQL's server programs."""
     installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
     newest = max(installed, key=lambda path: int(path.parts[-3]), default=None)
     on_path = shutil.which("initdb")
     if newest is None and on_path is None:
         _absent("PostgreSQL", "postgresql")
     return newest.parent if newest else Path(str(on_path)).resolve().parent
-
-
-def _unprivileged_user() -> str | None:
-    """Whom to run PostgreSQL as: it refuses root."""
-    if os.geteuid() != 0:
-        return None
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in names else "nobody"
 
 
 def _absent(what: str, package: str) -> NoReturn:

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
 from app import families
 from app.api.operations import router
+from app.auth import COOKIE
+from app.cli import app
 from app.settings import PREFIX, Settings
 from scripts.readme import ROOT
 
@@ -108,7 +111,7 @@ def test_images_do_not_run_as_root_and_are_asked_whether_they_answer() -> None:
 def test_the_image_sets_settings_that_there_are() -> None:
     named = {name: value for name, value in environment().items() if name.startswith(PREFIX)}
     assert {name.removeprefix(PREFIX).lower() for name in named} <= set(Settings.model_fields)
-    assert named["INFERSCALE_AUTH"] == "keys"
+    assert named["INFERSCALE_AUTH"] == "accounts"
     assert instructions("VOLUME") == [named["INFERSCALE_DATA_DIR"]]
 
 
@@ -138,8 +141,26 @@ def test_proxy_prometheus_and_apps_name_services_and_their_ports() -> None:
     targets = [job["static_configs"][0]["targets"] for job in scraped["scrape_configs"]]
     assert targets == [[f"{name}:{port}" for name in apps], engines]
     for name in apps:
-        urls = SERVICES[name]["environment"]["INFERSCALE_ENGINES"].split(",")
-        assert urls == [f"http://{engine}" for engine in engines]
+        asked = SERVICES[name]["environment"]
+        urls = [f"http://{engine}" for engine in engines]
+        assert asked["INFERSCALE_ENGINES"].split(",") == urls
+        assert asked["INFERSCALE_ROUTER"] == "http://router:8000"
+    words = SERVICES["router"]["command"]
+    assert words[words.index("--worker-urls") + 1 :][: len(engines)] == urls
+    assert f"$cookie_{COOKIE}" in proxy
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_services_run_commands_and_read_settings_that_there_are(name: str) -> None:
+    service = SERVICES[name]
+    if not service["image"].startswith("inferscale"):
+        return
+    program, *words = service["command"]
+    if program == "inferscale":
+        assert words[0] in get_command(app).commands  # type: ignore[attr-defined]
+    given = service.get("environment", {})
+    named = {each.removeprefix(PREFIX).lower() for each in given if each.startswith(PREFIX)}
+    assert named <= set(Settings.model_fields)
 
 
 def test_nobody_but_this_machine_reaches_what_compose_publishes() -> None:

@@ -89,14 +89,15 @@ class Gate:
             self._check_host(headers.get("host", ""))
             if scope["method"] not in SAFE and from_elsewhere(headers):
                 raise ForbiddenError(ELSEWHERE)
-            if self._door and scope["path"] in (SIGN_IN, SIGN_OUT):
-                await self._door(scope, self._limited(receive, ""), send)
-                return
-            if not scope["path"].startswith(PUBLIC):
+            at_door = self._door is not None and scope["path"] in (SIGN_IN, SIGN_OUT)
+            if not at_door and not scope["path"].startswith(PUBLIC):
                 peer = scope["client"][0] if scope.get("client") else None
                 scope[CALLER] = await self._sign_in.visitor(headers, peer)
         except UserError as error:
             await self._turned_away(error, scope)(scope, receive, send)
+            return
+        if self._door and at_door:
+            await self._door(scope, self._limited(receive, ""), send)
         else:
             await self._page(scope, receive, self._not_kept(scope, send))
 

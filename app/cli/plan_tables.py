@@ -105,8 +105,8 @@ def _load(report: Report) -> Table:
     columns = ["facts as", "ms of an engine a message", "busy", "mean wait, ms"]
     load = report["load"]
     title = (
-        f"Load on {counted(report['engines'], 'engine')}: {load['held_at_opening']:.1%} of conversations "
-        f"begin with KV, {load['as_text']:.1%} of messages have none"
+        f"Load on {counted(report['engines'], 'engine')}: {load['held_at_opening']:.1%} of "
+        f"conversations begin with KV, {load['as_text']:.1%} of messages have none"
     )
     return Table(title, columns, rows)
 
@@ -125,7 +125,8 @@ def _encoding(report: Report) -> Table:
     new, again = encoding["to_encode_per_s"].values()
     title = (
         f"Encoding {new:,.1f} new facts/s and {again:,.1f} again, of who comes back: "
-        f"{encoding['utilization']:.1%} busy; then the loss of one of {counted(report['engines'], 'engine')}"
+        f"{encoding['utilization']:.1%} busy; then the loss of one of "
+        f"{counted(report['engines'], 'engine')}"
     )
     return Table(title, ["what", "alone", "beside a chat"], rows)
 

@@ -5,8 +5,12 @@ shift      segments injected in another order and at other positions than they w
            at cannot be told from the engine's own keys, at every layer
 identity   a prompt whose front is encoded and injected in place gives the same next-token
            probabilities as its prefill
+
+Before all that the engine itself has to be right: a token that it decodes, beside other
+requests, is as likely as behind a prefill of all before it.
 """
 
+import asyncio
 import math
 import random
 import uuid
@@ -22,6 +26,7 @@ from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
 _TOLERANCE = {"torch.float32": 2e-3, "torch.float16": 3e-2, "torch.bfloat16": 0.1}
 _TOLERANCE_FP8 = 0.1
 _PROBE_TOKENS = 61
+_TOGETHER, _REPLY_TOKENS = 6, 6
 _TOP = 20
 
 
@@ -47,8 +52,10 @@ async def run_gate(
 ) -> Conformance:
     """Run all checks; the verdict names the first that failed and its error.
 
-    dtype: of the model. fp8: whether KV is stored in FP8, which rounds it once more.
+    dtype: of the model. fp8: whether KV is stored in FP8, which rounds it once more. Raises
+    EngineError if not even text is served rightly.
     """
+    await require_decoding(engine, vocab_size, dtype)
     owner = _owner()
     token = random.Random(1).randrange(vocab_size // 2, vocab_size - 1)
     checks: dict[str, float] = {}
@@ -125,8 +132,39 @@ async def _identity(
     await engine.encode(EncodeJob(owner, encoded, spans))
     exact = await _next_token(engine, Prompt(owner, ids, spans), Mode.TEXT)
     injected = await _next_token(engine, Prompt(owner, ids, spans), Mode.KV)
-    tokens = exact.keys() | injected.keys()
-    return sum(abs(exact.get(t, 0.0) - injected.get(t, 0.0)) for t in tokens) / 2
+    return _distance(exact, injected)
+
+
+async def require_decoding(engine: GateEngine, vocab_size: int, dtype: str) -> None:
+    """Raise EngineError unless what is decoded agrees with a prefill."""
+    prompts = [_words(10 + number, vocab_size) for number in range(_TOGETHER)]
+    replies = await asyncio.gather(*(_decoded(engine, ids) for ids in prompts))
+    for ids, (said, decoded) in zip(prompts, replies, strict=True):
+        prefilled = await _next_token(engine, Prompt("", [*ids, *said[:-1]]), Mode.TEXT)
+        error = _distance(prefilled, decoded)
+        if not error <= _TOLERANCE[dtype]:
+            raise EngineError(
+                f"vLLM decodes other tokens than it prefills: the probabilities of token "
+                f"{len(said)} of a reply differ by {error:.3g}, allowed is {_TOLERANCE[dtype]}. "
+                "No reply of this model could be trusted here; try another version of vLLM."
+            )
+
+
+async def _decoded(engine: GateEngine, ids: list[int]) -> tuple[list[int], dict[int, float]]:
+    """A greedy reply, and the probabilities of its last token."""
+    said: list[int] = []
+    last: dict[int, float] = {}
+    sampling = Sampling(max_tokens=_REPLY_TOKENS, ignore_eos=True, logprobs=_TOP)
+    async for chunk, _ in engine.request("", ids, uuid.uuid4().hex, None, sampling):
+        said += chunk.token_ids
+        for step in chunk.logprobs:
+            last = {token: math.exp(value) for token, value in step.items()}
+    return said, last
+
+
+def _distance(one: dict[int, float], other: dict[int, float]) -> float:
+    tokens = one.keys() | other.keys()
+    return sum(abs(one.get(t, 0.0) - other.get(t, 0.0)) for t in tokens) / 2
 
 
 def _words(seed: int, vocab_size: int) -> list[int]:

@@ -7,6 +7,7 @@ is sent to another engine is served as text there, and encoded there in the back
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,6 +18,7 @@ from memory_engine.engines.remote import RemoteEngine
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
 
+_log = logging.getLogger(__name__)
 # A router needs a few seconds to notice that an engine is gone.
 _PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)
 
@@ -48,13 +50,15 @@ class Fleet(Engine):
     async def start(self) -> None:
         """Find the engines that run, check them, and keep watching all of them.
 
-        Raises EngineError when none can be used.
+        Raises EngineError when none can be used, or the router does not answer.
         """
         failures = await self._look(closely=True)
         first = next((member for member in self._members if member.up), None)
         if first is None:
             urls = ", ".join(member.engine.url for member in self._members)
             raise next(iter(failures), EngineStoppedError(f"No engine answers at {urls}."))
+        if not await self._router.healthy():
+            raise EngineStoppedError(f"The router at {self._router.url} does not answer.")
         self._like, self.conformance = first.engine, first.engine.conformance
         await self._look(closely=True)
         self._watch = asyncio.create_task(self._keep_watching())
@@ -71,13 +75,16 @@ class Fleet(Engine):
                         yield chunk
                 return
             except EngineStoppedError as error:
+                _log.warning("A reply broke: %s", error)
                 if begun:
                     raise EngineStoppedError(
                         "The engine stopped in the middle of the reply. What it said so far is "
                         "kept; ask again for all of it."
                     ) from error
                 if pause is None:
-                    raise
+                    raise EngineStoppedError(
+                        "No engine answers now. Send the message again in a minute."
+                    ) from error
                 await asyncio.sleep(pause)
 
     async def encode(self, job: EncodeJob) -> tuple[str, ...]:

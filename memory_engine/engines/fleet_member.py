@@ -27,11 +27,11 @@ class Member:
     async def look(self, like: Engine | None, *, closely: bool = False) -> EngineError | None:
         """See whether the engine runs; one that was away is checked before it counts as up.
 
-        like: an engine of the fleet, which it has to be like. closely: ask it even if its
-        server answers, for it may have started anew unnoticed. Returns why an engine that
-        answers cannot be used.
+        like: an engine of the fleet, which it has to be like. closely: ask the engine itself
+        and not only its server, for it may have started anew unnoticed. Returns why an engine
+        that answers cannot be used.
         """
-        if not await self.engine.healthy():
+        if not closely and not await self.engine.healthy():
             self.stopped()
         elif closely or not self.up:
             try:
@@ -44,12 +44,13 @@ class Member:
 
     async def drop(self, owner: str, segment_ids: Sequence[str] | None) -> int:
         """Drop now, or once the engine is back."""
-        try:
-            return await self.engine.drop(owner, segment_ids)
-        except EngineStoppedError:
-            self.stopped()
-            self._owe(owner, segment_ids)
-            return 0
+        if self.up:
+            try:
+                return await self.engine.drop(owner, segment_ids)
+            except EngineStoppedError:
+                self.stopped()
+        self._owe(owner, segment_ids)
+        return 0
 
     def stopped(self) -> None:
         """It does not answer."""
@@ -65,12 +66,17 @@ class Member:
         if like is not None:
             self._require_like(like)
         while self._owed:
-            owner, ids = next(iter(self._owed.items()))
-            await self.engine.drop(owner, None if ids is None else sorted(ids))
-            del self._owed[owner]
+            await self._pay(*self._owed.popitem())
         if not self.up:
             _log.info("The engine at %s is ready.", self.engine.url)
         self.up, self._refusal = True, ""
+
+    async def _pay(self, owner: str, ids: set[str] | None) -> None:
+        try:
+            await self.engine.drop(owner, None if ids is None else sorted(ids))
+        except EngineError:
+            self._owe(owner, None if ids is None else sorted(ids))
+            raise
 
     def _require_like(self, like: Engine) -> None:
         info, verdict = self.engine.info, self.engine.conformance

@@ -50,7 +50,7 @@ def _engine_args(model: str, **options: Any) -> Any:
     from vllm import AsyncEngineArgs
     from vllm.config import KVTransferConfig, StructuredOutputsConfig
 
-    given = engine_options(**options)
+    given = engine_options(model, **options)
     given["structured_outputs_config"] = StructuredOutputsConfig(
         **given["structured_outputs_config"]
     )
@@ -59,6 +59,7 @@ def _engine_args(model: str, **options: Any) -> Any:
 
 
 def engine_options(
+    model: str,
     *,
     connector: dict[str, Any],
     kv_cache_bytes: int | None,
@@ -99,12 +100,29 @@ def engine_options(
         # Every block of a prompt costs host time before its first token: 500 blocks of 16
         # tokens 2 ms more than 126 of 64, measured with 8,052 tokens.
         options["block_size"] = _GPU_BLOCK
-        # Prefills as short as those of KV mode are bound by launches, which a graph
-        # of the whole step saves; vLLM falls back by itself where it cannot capture one.
-        options["compilation_config"] = {"cudagraph_mode": "FULL"}
+        if "compilation_config" not in more:
+            mode = graph_mode(_head_dim(model, dtype=dtype, max_model_len=max_model_len, **more))
+            options["compilation_config"] = {"cudagraph_mode": mode}
         if kv_cache_bytes is None:
             options["gpu_memory_utilization"] = gpu_utilization(arena_bytes)
     return options | more
+
+
+def graph_mode(head_dim: int) -> str:
+    """vLLM's CUDA graphs for a model whose attention heads have so many dimensions.
+
+    Prefills as short as those of KV mode are bound by launches, which a graph of the whole
+    step saves; vLLM falls back by itself where it cannot capture one. Such a graph is for
+    prefill and decode, and FlashAttention 3 plans the two alike for 65 to 128 dimensions
+    only: with others its decoding reads another plan than was made (DECISIONS.md).
+    """
+    return "FULL" if 64 < head_dim <= 128 else "FULL_AND_PIECEWISE"
+
+
+def _head_dim(model: str, **options: Any) -> int:
+    from vllm import AsyncEngineArgs
+
+    return int(AsyncEngineArgs(model=model, **options).create_model_config().get_head_size())
 
 
 @contextmanager

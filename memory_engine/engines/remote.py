@@ -50,7 +50,7 @@ class RemoteEngine(VllmEngine):
     async def healthy(self) -> bool:
         """Whether the server answers and its engine runs."""
         try:
-            return (await self._http.get("/health", timeout=2.0)).is_success
+            return (await self._http.get("/health", timeout=5.0)).is_success
         except httpx.TransportError:
             return False
 
@@ -152,7 +152,11 @@ def _session(owner: str) -> dict[str, str]:
 async def _events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
     async for line in response.aiter_lines():
         if line.startswith("data:") and (data := line[5:].strip()) != "[DONE]":
-            yield json.loads(data)
+            event = _parsed(data.encode())
+            if not isinstance(event, dict):
+                # What a proxy makes of a stream that broke need not look broken.
+                raise EngineStoppedError("The engine broke off a reply.")
+            yield event
 
 
 def _parsed(content: bytes) -> object:

@@ -22,7 +22,7 @@ def serve_command(
     options: those of `launch.engine_options`. more: arguments of `vllm serve` as they are,
     which win. Raises ArenaTooLargeError.
     """
-    flags = engine_options(**options)
+    flags = engine_options(model, **options)
     command = [sys.executable, "-m", _SERVER, "--model", model]
     command += ["--host", host, "--port", str(port)]
     # Usage tells how many tokens were cached and how long a request queued only when asked to.

@@ -4,6 +4,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from memory_engine.engines import wire
@@ -76,6 +77,10 @@ class VllmEngine(Engine):
     async def generate(
         self, prompt: Prompt, mode: Mode, sampling: Sampling
     ) -> AsyncGenerator[Chunk, None]:
+        room = self.info.max_model_len - len(prompt.token_ids)
+        if 0 < room < sampling.max_tokens:
+            # vLLM cuts such a reply short, and its server refuses to begin it.
+            sampling = replace(sampling, max_tokens=room)
         kv = mode is Mode.KV and bool(prompt.spans) and self.conformance.supported
         params = wire.inject_params(prompt) if kv else None
         salt = wire.prompt_salt(prompt, params, sampling.cache_salt)

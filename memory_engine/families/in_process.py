@@ -4,10 +4,12 @@ Three processes that each import vLLM cost most of an engine's start. A program 
 wants the gate's verdict on small models pays the import once.
 """
 
+import asyncio
 import gc
 import json
 import os
 import re
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +25,8 @@ from memory_engine.families.random_weights import register_loader
 class InProcessEngine(EmbeddedEngine):
     """An `EmbeddedEngine` whose vLLM runs in this process, with random weights.
 
-    With `load_format="auto"` it has the model's own. One at a time, and one request at a time:
-    whoever awaits an output computes it.
+    With `load_format="auto"` it has the model's own. One at a time; whoever awaits an output
+    computes the steps until it is there.
     """
 
     async def start(self) -> None:
@@ -60,18 +62,33 @@ class _Requests:
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
+        self._arrived: dict[str, deque[Any]] = {}
         self.vllm_config = engine.vllm_config
 
     async def generate(
         self, inputs: dict[str, Any], sampling: Any, request_id: str
     ) -> AsyncGenerator[Any, None]:
+        arrived = self._arrived[request_id] = deque[Any]()
         internal_id = self._engine.add_request(request_id, inputs, sampling)
         try:
-            while self._engine.has_unfinished_requests():
-                for output in self._engine.step():
+            while arrived or self._engine.has_unfinished_requests():
+                # Others may come first, and share the step.
+                await asyncio.sleep(0)
+                if not arrived:
+                    self._step()
+                while arrived:
+                    output = arrived.popleft()
                     yield output
+                    if output.finished:
+                        return
         finally:
+            del self._arrived[request_id]
             self._engine.abort_request([internal_id], internal=True)
+
+    def _step(self) -> None:
+        for output in self._engine.step():
+            if output.request_id in self._arrived:
+                self._arrived[output.request_id].append(output)
 
     def shutdown(self) -> None:
         engine, self._engine = self._engine, None

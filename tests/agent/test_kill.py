@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.parts import opened, prepare, url_of
+from tests.agent.parts import opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,12 +32,20 @@ def promised(database_url: str, lines: int) -> list[tuple[str, str]]:
     return [(what, value) for what, value in map(json.loads, whole)]
 
 
-@pytest.mark.parametrize("lines", [2, 30])
-async def test_every_acknowledged_turn_and_fact_survives_kill_9(tmp_path: Path, lines: int) -> None:
-    prepare(url_of(tmp_path))
-    told = promised(url_of(tmp_path), lines)
+async def test_every_acknowledged_turn_and_fact_survives_kill_9(database_url: str) -> None:
+    await survives(database_url, 12)
+
+
+@pytest.mark.fleet
+@pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 30, 100])
+async def test_it_survives_a_kill_at_any_moment(database_url: str, lines: int) -> None:
+    await survives(database_url, lines)
+
+
+async def survives(database_url: str, lines: int) -> None:
+    told = promised(database_url, lines)
     assert len(told) >= lines
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.start()
         await parts.service.settle("ann")
         (conversation,) = await parts.service.conversations("ann")

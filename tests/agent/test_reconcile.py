@@ -1,5 +1,6 @@
 """What changes, given what is known."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -112,3 +113,11 @@ def test_a_value_that_holds_again_supersedes_its_denial() -> None:
 def test_a_turn_remembered_late_does_not_end_what_was_said_after_it() -> None:
     known = [fact(1, "I live in Zurich.", "home", age=-1)]
     assert reconcile(known, [said("I live in Bern.", "home", "Bern")], NOW) == []
+
+
+@pytest.mark.parametrize(("told_by", "changes"), [(3, 0), (5, 1)])
+def test_the_order_of_turns_counts_and_not_what_clocks_say(told_by: int, changes: int) -> None:
+    ahead = replace(fact(1, "I live in Bern.", "home", age=-100), turn_id=4)
+    new = said("I live in Rome.", "home", "Rome")
+    assert len(reconcile([ahead], [new], NOW, told_by)) == changes
+    assert reconcile([replace(ahead, turn_id=None)], [new], NOW, told_by) == []

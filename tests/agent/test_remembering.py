@@ -10,9 +10,10 @@ from agent.agent import WARM_OWNERS, Agent
 from agent.candidate import Candidate
 from agent.extract_rules import RuleExtractor
 from agent.records import UserTurn
-from agent.remember import ATTEMPTS
+from agent.remember import ATTEMPTS, LEFT_AFTER
 from agent.tables import FactRow, TurnRow
-from memory_engine.errors import EngineError, NotFoundError
+from agent.utc import utc_now
+from memory_engine.errors import EngineError, EngineStoppedError, NotFoundError
 from tests.agent.parts import Parts, assert_absent, opened
 
 REMEMBER_AGAIN = (
@@ -124,6 +125,28 @@ async def test_a_turn_that_failed_is_tried_again_at_the_next_start(database_url:
         await parts.say("I live in Bern.")
         assert await parts.known() == []
     async with opened(database_url) as parts:
+        await parts.service.settle("ann")
+        assert await parts.known() == ["I live in Bern."]
+
+
+async def test_an_outage_is_not_the_turns_fault_and_it_stays_pending(database_url: str) -> None:
+    class Stopped(RuleExtractor):
+        stopped = True
+
+        async def extract(self, turn: UserTurn) -> list[Candidate]:
+            if self.stopped:
+                raise EngineStoppedError("the engine restarts")
+            return await super().extract(turn)
+
+    extractor = Stopped()
+    async with opened(database_url, extractor=extractor) as parts:
+        await parts.say("I live in Bern.")
+        (row, _) = await turn_rows(parts)
+        assert (row.remember, row.remember_attempts) == ("pending", 0)
+        extractor.stopped = False
+        async with parts.database.write() as session:
+            await session.execute(update(TurnRow).values(created_at=utc_now() - LEFT_AFTER))
+        await parts.agent.upkeep.once()
         await parts.service.settle("ann")
         assert await parts.known() == ["I live in Bern."]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from agent.tables import SessionRow
 from agent.utc import utc_now
@@ -169,6 +169,20 @@ async def test_an_address_that_tries_many_names_has_to_wait(tmp_path: Path) -> N
         assert tried == 100
         async with at.http(peer="2001:db8:0:1::1") as client:
             assert (await sign_in(client)).status_code == 303
+
+
+async def test_a_database_that_cannot_be_used_is_told_on_the_form(tmp_path: Path) -> None:
+    async with with_ann(tmp_path) as at, at.http() as client:
+        async with at.parts.database.write() as session:
+            await session.execute(text("DROP TABLE accounts"))
+        reply = await sign_in(client)
+        assert reply.status_code == 503
+        assert "inferscale migrate" in reply.text
+
+
+async def test_a_form_of_megabytes_is_not_read(tmp_path: Path) -> None:
+    async with with_ann(tmp_path, max_request_kib=64) as at, at.http() as client:
+        assert (await sign_in(client, secret="x" * (1 << 20))).status_code == 413
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/gradio_api/run/predict"])

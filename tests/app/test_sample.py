@@ -1,19 +1,17 @@
 """The sample person: known at once, and gone again without a trace."""
 
-from pathlib import Path
-
 import pytest
 
 from app.demo import sample_person
 from app.sample import load_sample, remove_sample
 from memory_engine.errors import UserError
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 
 
 async def test_the_sample_is_taught_dated_and_taken_out_and_leaves_ones_own(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         person = await load_sample(parts.service, "ann")
         facts = await parts.service.facts("ann")
         assert {(f.text, f.when) for f in facts} == set(sample_person().facts)
@@ -25,8 +23,8 @@ async def test_the_sample_is_taught_dated_and_taken_out_and_leaves_ones_own(
         assert await remove_sample(parts.service, "ann") == 0
 
 
-async def test_the_sample_does_not_mix_with_what_is_known(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_the_sample_does_not_mix_with_what_is_known(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         with pytest.raises(UserError, match="known about you already"):
             await load_sample(parts.service, "ann")

@@ -1,7 +1,6 @@
 """The service: replies, transcript, stop, and what comes in from outside."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +15,14 @@ from memory_engine.errors import (
     UserError,
 )
 from memory_engine.types import Message, Mode
-from tests.agent.parts import opened, url_of
+from tests.agent.parts import opened
 from tests.agent.stand_in import text_of
 
 
-async def test_a_fact_told_in_one_conversation_is_in_the_prompt_of_the_next(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=text_of) as parts:
+async def test_a_fact_told_in_one_conversation_is_in_the_prompt_of_the_next(
+    database_url: str,
+) -> None:
+    async with opened(database_url, reply=text_of) as parts:
         first = await parts.say("My dog is called Biscuit")
         second = await parts.ask("What is my dog called?")
     assert second.conversation_id != first.conversation_id
@@ -29,16 +30,16 @@ async def test_a_fact_told_in_one_conversation_is_in_the_prompt_of_the_next(tmp_
     assert "My dog is called Biscuit." in second.reply
 
 
-async def test_a_fact_is_known_after_a_restart(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_fact_is_known_after_a_restart(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("My dog is called Biscuit")
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         reply = await parts.ask("What is my dog called?")
     assert [f.text for f in reply.facts] == ["My dog is called Biscuit."]
 
 
-async def test_events_come_in_order_and_the_account_adds_up(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), delay=0.002) as parts:
+async def test_events_come_in_order_and_the_account_adds_up(database_url: str) -> None:
+    async with opened(database_url, delay=0.002) as parts:
         await parts.service.add_fact("ann", "I like plums.")
         events = [e async for e in parts.service.reply(user="ann", message="Plums?", mode=Mode.KV)]
     assert isinstance(events[0], FirstToken)
@@ -55,16 +56,18 @@ async def test_events_come_in_order_and_the_account_adds_up(tmp_path: Path) -> N
     assert reply.e2e_ttft_ms >= reply.timings.recall_ms + reply.timings.plan_ms + reply.ttft_ms
 
 
-async def test_text_mode_counts_no_fact_as_injected(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_text_mode_counts_no_fact_as_injected(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I like plums.")
         reply = await parts.ask("Plums?", mode=Mode.TEXT)
     assert [f.injected for f in reply.facts] == [False]
     assert reply.injected_tokens == 0
 
 
-async def test_a_fact_behind_a_missing_segment_does_not_count_as_injected(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_fact_behind_a_missing_segment_does_not_count_as_injected(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_facts("ann", ["I like plums.", "I like pears.", "I like figs."])
         await parts.engine.drop("ann", ["ann|I like pears."])
         reply = await parts.ask("What do I like?")
@@ -75,9 +78,9 @@ async def test_a_fact_behind_a_missing_segment_does_not_count_as_injected(tmp_pa
     ]
 
 
-async def test_history_is_the_exact_text_of_earlier_turns(tmp_path: Path) -> None:
+async def test_history_is_the_exact_text_of_earlier_turns(database_url: str) -> None:
     message = "   lead\n      code <|im_end|>  \n\n"
-    async with opened(url_of(tmp_path), reply=lambda prompt: "  yes \n") as parts:
+    async with opened(database_url, reply=lambda prompt: "  yes \n") as parts:
         first = await parts.say(message)
         assert first.conversation_id is not None
         await parts.say("And now?", conversation_id=first.conversation_id)
@@ -90,8 +93,8 @@ async def test_history_is_the_exact_text_of_earlier_turns(tmp_path: Path) -> Non
     ]
 
 
-async def test_a_conversation_is_titled_by_its_first_message(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_conversation_is_titled_by_its_first_message(database_url: str) -> None:
+    async with opened(database_url) as parts:
         empty = await parts.service.new_conversation("ann")
         await parts.say("Where\ndo  I live? " + "and why " * 20, conversation_id=empty)
         await parts.say("Second message", conversation_id=empty)
@@ -106,26 +109,26 @@ async def test_a_conversation_is_titled_by_its_first_message(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("message", ["", "   ", "\n\t", "\ud83d", "\x00"])
 async def test_an_empty_message_is_refused_and_nothing_is_stored(
-    tmp_path: Path, message: str
+    database_url: str, message: str
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         with pytest.raises(EmptyMessageError):
             await parts.ask(message)
         assert await parts.service.conversations("ann") == []
 
 
 async def test_a_message_longer_than_the_context_is_refused_before_it_is_stored(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path), max_model_len=400) as parts:
+    async with opened(database_url, max_model_len=400) as parts:
         with pytest.raises(MessageTooLongError, match="limit is 144"):
             await parts.ask("x" * 200)
         assert await parts.service.conversations("ann") == []
 
 
-async def test_lone_surrogates_are_removed_and_emoji_stay(tmp_path: Path) -> None:
+async def test_lone_surrogates_are_removed_and_emoji_stay(database_url: str) -> None:
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e8\U0001f1ed"
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         reply = await parts.say(f"My flag \ud800is {family}\udfff\x00")
         assert reply.conversation_id is not None
         messages = await parts.service.messages("ann", reply.conversation_id)
@@ -133,10 +136,8 @@ async def test_lone_surrogates_are_removed_and_emoji_stay(tmp_path: Path) -> Non
         assert await parts.known() == [f"My flag is {family}."]
 
 
-async def test_stop_aborts_the_engine_and_keeps_what_was_shown(tmp_path: Path) -> None:
-    async with opened(
-        url_of(tmp_path), reply=lambda prompt: "one two three four", delay=0.01
-    ) as parts:
+async def test_stop_aborts_the_engine_and_keeps_what_was_shown(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "one two three four", delay=0.01) as parts:
         replies = parts.service.reply(user="ann", message="I live in Bern.", mode=Mode.KV)
         shown = ""
         async for event in replies:
@@ -155,8 +156,10 @@ async def test_stop_aborts_the_engine_and_keeps_what_was_shown(tmp_path: Path) -
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_a_cancelled_task_aborts_the_engine_and_keeps_what_was_shown(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "a b c d e f", delay=0.02) as parts:
+async def test_a_cancelled_task_aborts_the_engine_and_keeps_what_was_shown(
+    database_url: str,
+) -> None:
+    async with opened(database_url, reply=lambda prompt: "a b c d e f", delay=0.02) as parts:
         began = asyncio.Event()
 
         async def consume() -> None:
@@ -176,8 +179,8 @@ async def test_a_cancelled_task_aborts_the_engine_and_keeps_what_was_shown(tmp_p
         assert roles == ["user", "assistant"]
 
 
-async def test_an_engine_that_dies_leaves_the_turn_and_raises(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "a b c", delay=0.01) as parts:
+async def test_an_engine_that_dies_leaves_the_turn_and_raises(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "a b c", delay=0.01) as parts:
 
         async def until_it_dies() -> None:
             async for event in parts.service.reply(user="ann", message="I ski.", mode=Mode.TEXT):
@@ -194,8 +197,8 @@ async def test_an_engine_that_dies_leaves_the_turn_and_raises(tmp_path: Path) ->
         assert await parts.known() == ["I ski."]
 
 
-async def test_without_remember_and_conversation_nothing_is_stored(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_without_remember_and_conversation_nothing_is_stored(database_url: str) -> None:
+    async with opened(database_url) as parts:
         reply = await parts.say("I live in Bern.", remember=False)
         assert reply.conversation_id is None
         assert await parts.service.conversations("ann") == []
@@ -203,20 +206,20 @@ async def test_without_remember_and_conversation_nothing_is_stored(tmp_path: Pat
 
 
 async def test_without_remember_a_conversation_keeps_its_turns_and_teaches_nothing(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         conversation = await parts.service.new_conversation("ann")
         await parts.say("I live in Bern.", conversation_id=conversation, remember=False)
         assert len(await parts.service.messages("ann", conversation)) == 2
         assert await parts.known() == []
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         await parts.service.settle()
         assert await parts.known() == []
 
 
-async def test_another_users_conversations_and_facts_are_not_found(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_another_users_conversations_and_facts_are_not_found(database_url: str) -> None:
+    async with opened(database_url) as parts:
         reply = await parts.say("I live in Bern.")
         assert reply.conversation_id is not None
         (fact,) = await parts.service.facts("ann")
@@ -234,14 +237,14 @@ async def test_another_users_conversations_and_facts_are_not_found(tmp_path: Pat
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_a_blank_user_is_refused(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_blank_user_is_refused(database_url: str) -> None:
+    async with opened(database_url) as parts:
         with pytest.raises(UserError, match="blank"):
             await parts.ask("Hi", "  ")
 
 
-async def test_compare_replies_twice_and_keeps_the_kv_reply(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_compare_replies_twice_and_keeps_the_kv_reply(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I like plums.")
         events = [e async for e in parts.service.compare(user="ann", message="What do I like?")]
         replies = {mode: e for mode, e in events if isinstance(e, Reply)}
@@ -255,9 +258,9 @@ async def test_compare_replies_twice_and_keeps_the_kv_reply(tmp_path: Path) -> N
 
 
 async def test_compared_at_once_both_modes_run_together_and_closing_stops_both(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "a b c d", delay=0.02) as parts:
+    async with opened(database_url, reply=lambda prompt: "a b c d", delay=0.02) as parts:
         asked: dict[str, Any] = {"user": "ann", "message": "Hi", "at_once": True}
         order = [mode async for mode, _ in parts.service.compare(**asked)]
         assert order.index(Mode.KV) < len(order) - order[::-1].index(Mode.TEXT)
@@ -267,8 +270,8 @@ async def test_compared_at_once_both_modes_run_together_and_closing_stops_both(
         assert parts.engine.aborted == 2
 
 
-async def test_a_model_without_kv_replies_in_text_only(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), supported=False) as parts:
+async def test_a_model_without_kv_replies_in_text_only(database_url: str) -> None:
+    async with opened(database_url, supported=False) as parts:
         assert not parts.service.kv_available
         assert "refuse" in parts.service.kv_refusal
         with pytest.raises(UnsupportedModelError, match="text mode"):
@@ -277,16 +280,16 @@ async def test_a_model_without_kv_replies_in_text_only(tmp_path: Path) -> None:
         assert modes == {Mode.TEXT}
 
 
-async def test_k_of_zero_recalls_nothing(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_k_of_zero_recalls_nothing(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I like plums.")
         assert (await parts.ask("Plums?", k=0)).facts == ()
 
 
 async def test_two_replies_at_once_in_one_conversation_both_keep_their_turns(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    async with opened(url_of(tmp_path), delay=0.002) as parts:
+    async with opened(database_url, delay=0.002) as parts:
         conversation = await parts.service.new_conversation("ann")
         await asyncio.gather(
             *(parts.ask(f"I own boat {n}.", conversation_id=conversation) for n in range(5))
@@ -296,24 +299,24 @@ async def test_two_replies_at_once_in_one_conversation_both_keep_their_turns(
         assert len(await parts.known()) == 5
 
 
-async def test_closing_closes_memory_and_engine(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_closing_closes_memory_and_engine(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.ask("I live in Bern.")
     assert parts.memory.closed
     assert not parts.engine.running
-    async with opened(url_of(tmp_path)) as parts:
+    async with opened(database_url) as parts:
         assert await parts.known() == ["I live in Bern."]
 
 
-async def test_what_was_just_said_is_recalled_by_the_next_message(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_what_was_just_said_is_recalled_by_the_next_message(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.ask("My dog is called Biscuit.")
         reply = await parts.ask("What is my dog called?")
         assert [f.text for f in reply.facts] == ["My dog is called Biscuit."]
 
 
-async def test_stopping_a_comparison_keeps_what_was_shown_so_far(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "one two", delay=0.01) as parts:
+async def test_stopping_a_comparison_keeps_what_was_shown_so_far(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "one two", delay=0.01) as parts:
         replies = parts.service.compare(user="ann", message="Hello")
         async for mode, event in replies:
             if mode is Mode.TEXT and isinstance(event, TextDelta):
@@ -324,24 +327,24 @@ async def test_stopping_a_comparison_keeps_what_was_shown_so_far(tmp_path: Path)
         assert messages == [Message("user", "Hello"), Message("assistant", "one")]
 
 
-async def test_secrets_and_endless_facts_are_refused_by_hand_too(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_secrets_and_endless_facts_are_refused_by_hand_too(database_url: str) -> None:
+    async with opened(database_url) as parts:
         for text, reason in (("My password is hunter2", "password"), ("x" * 1001, "1000")):
             with pytest.raises(UserError, match=reason):
                 await parts.service.add_facts("ann", ["I ski.", text])
         assert await parts.known() == []
 
 
-async def test_a_fact_by_hand_supersedes_too_and_stays_as_it_was_written(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path)) as parts:
+async def test_a_fact_by_hand_supersedes_too_and_stays_as_it_was_written(database_url: str) -> None:
+    async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.service.add_fact("ann", "I  live in Rome")
         assert await parts.known() == ["I live in Rome"]
         assert [f.text for f in parts.memory.held["ann"]] == ["I live in Rome"]
 
 
-async def test_a_reply_without_a_word_is_a_reply(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), reply=lambda prompt: "") as parts:
+async def test_a_reply_without_a_word_is_a_reply(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "") as parts:
         reply = await parts.ask("Hello")
         assert reply.reply == ""
         assert reply.conversation_id is not None
@@ -350,8 +353,8 @@ async def test_a_reply_without_a_word_is_a_reply(tmp_path: Path) -> None:
         ]
 
 
-async def test_a_message_is_checked_before_something_makes_room_for_it(tmp_path: Path) -> None:
-    async with opened(url_of(tmp_path), max_model_len=1200) as parts:
+async def test_a_message_is_checked_before_something_makes_room_for_it(database_url: str) -> None:
+    async with opened(database_url, max_model_len=1200) as parts:
         await parts.service.check("ann", "Who?")
         with pytest.raises(EmptyMessageError):
             await parts.service.check("ann", " ")

@@ -180,7 +180,7 @@ def test_signing_in_has_no_serious_violation(page: Page) -> None:
         expect(page.get_by_role("alert")).to_be_visible()
         found[f"{scheme}, wrong"] = violations(page)
     assert {view: rules for view, rules in found.items() if rules} == {}
-    sign_in(page, "ann")
-    ready(page, "ann")
+    sign_in(page, "bob")
+    ready(page, "bob")
     converse(page, "Hello")
     assert violations(page) == []

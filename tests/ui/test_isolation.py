@@ -180,7 +180,11 @@ def ask(tab: Tab, method: str, path: str, session: str) -> httpx2.Response:
     """Ask an endpoint of Gradio for what belongs to a session."""
     url = path.replace(f"{HEARTBEAT}x", f"{HEARTBEAT}{session}")
     body = {"session_hash": session, "fn_index": 0, "data": [], "event_id": "x"}
-    return tab.http.request(method, url, params={"session_hash": session}, json=body)
+    params = {"session_hash": session}
+    with tab.http.stream(method, url, params=params, json=body) as reply:
+        if not reply.headers.get("content-type", "").startswith("text/event-stream"):
+            reply.read()  # a stream of events goes on for ever
+        return reply
 
 
 def test_of_all_that_gradio_has_nobody_gets_anything_without_signing_in(

@@ -246,6 +246,14 @@ async def test_every_mode_of_choosing_tokens_is_obeyed(engine: VllmEngine) -> No
             assert "".join(chunk.text for chunk in chunks) in ("true", "false")
 
 
+async def test_a_reply_ends_where_the_context_does(engine: VllmEngine) -> None:
+    sampling = Sampling(max_tokens=100, ignore_eos=True)
+    prompt = Prompt("anna", words(1000, seed=68))
+    chunks = [c async for c in engine.generate(prompt, Mode.TEXT, sampling)]
+    assert sum(len(chunk.token_ids) for chunk in chunks) == 24
+    assert chunks[-1].finish_reason == "length"
+
+
 async def test_each_token_comes_with_its_likelihood(engine: VllmEngine) -> None:
     ids = words(60, seed=67)
     prompt = await encoded(engine, "anna", ids, cut(ids, [50]))

@@ -177,6 +177,14 @@ async def test_an_engine_that_hangs_is_not_waited_for(site: Site) -> None:
         assert ids_of(await said(fleet, "anna")) == [140, 141, 142, 143, 144]
 
 
+async def test_when_no_try_helps_the_user_is_told_to_come_back(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        for number in (0, 1):
+            await site.down(number)
+        with pytest.raises(EngineStoppedError, match="Send the message again"):
+            await said(fleet, "anna")
+
+
 async def test_an_engine_of_another_model_is_not_used(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -39,3 +39,24 @@ def test_the_engine_is_spawned_whatever_this_process_has_asked_of_the_gpu(
     monkeypatch.setattr(AsyncLLM, "from_vllm_config", start)
     assert launch.launch("model") == "running"
     assert methods == ["spawn"]
+
+
+@pytest.mark.parametrize(
+    ("head_dim", "mode"),
+    [
+        (48, "FULL_AND_PIECEWISE"),
+        (64, "FULL_AND_PIECEWISE"),
+        (80, "FULL"),
+        (128, "FULL"),
+        (256, "FULL_AND_PIECEWISE"),
+    ],
+)
+def test_graphs_of_whole_steps_are_for_heads_whose_decoding_is_planned_like_their_prefill(
+    head_dim: int, mode: str
+) -> None:
+    assert launch.graph_mode(head_dim) == mode
+
+
+def test_the_head_size_is_that_of_the_model(tmp_path: Path) -> None:
+    LlamaConfig(hidden_size=384, num_attention_heads=4).save_pretrained(tmp_path)
+    assert launch._head_dim(str(tmp_path), dtype="float32", max_model_len=256) == 96
