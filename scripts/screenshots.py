@@ -23,6 +23,7 @@ def main() -> None:
         page.get_by_role("button", name=re.compile("^Details: ")).first.click()
         expect(page.get_by_role("textbox", name="Fact", exact=True)).to_be_visible()
         _pictures(page, "memory")
+        page.get_by_role("button", name="Close", exact=True).click()
         page.get_by_role("button", name="Chat", exact=True).click()
         page.get_by_role("radio", name="Side by side").check()
         _compare(page, QUESTION)

@@ -97,7 +97,9 @@ class Upkeep:
         page = await self._leave(tab)
         count = await self._service.forget_everything(self._user)
         found = await self._service.full_audit(self._user)
+        residency = await self._service.residency(self._user)
         yield {
+            "residency": _residency(residency, shared=self._shared),
             "upkeep_notice": said(f"{counted(count, 'fact')} and every conversation forgotten."),
             "audit": _audit(found),
             "confirmation": "",

@@ -14,7 +14,7 @@ from ui.users import Users
 
 FACTS_OUTPUTS = ("facts", "facts_notice", "new_fact", "opened")
 LOOKED_AT = ("find_fact", "opened")
-UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation")
+UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation", "residency")
 EMPTIED = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "send", "stop", "mode"),
     *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory"),
