@@ -192,7 +192,7 @@ async def test_a_hundred_users_chat_while_an_engine_restarts(site: Site) -> None
         async def chat(owner: str, first: int) -> None:
             ids = list(range(first, first + 30))
             spans = (Span(f"{owner}-a", 0, 1), Span(f"{owner}-b", 1, 1))
-            for _ in range(4):
+            for _ in range(3):
                 try:
                     await fleet.encode(EncodeJob(owner, ids, spans))
                     reply = fleet.generate(Prompt(owner, ids, spans), Mode.KV, Sampling(3))
@@ -211,7 +211,7 @@ async def test_a_hundred_users_chat_while_an_engine_restarts(site: Site) -> None
 
         owners = {f"user{n}": 10 * n for n in range(100)}
         await asyncio.gather(restart(), *(chat(owner, at) for owner, at in owners.items()))
-        assert len(replies) + len(failures) == 400
+        assert len(replies) + len(failures) == 300
         for owner, ids, usage in replies:
             at = owners[owner] + 30
             assert ids == [at, at + 1, at + 2]
