@@ -18,8 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 
 from agent.database_errors import explain, no_answer
 from agent.database_options import (
+    ANSWER_S,
     BEGIN,
-    WAIT_S,
     begin,
     connect_arguments,
     pool_options,
@@ -147,10 +147,10 @@ class Database:
     async def _connect(self, session: AsyncSession) -> None:
         # A server that hangs keeps its connections open and obeys no time limit of its own.
         try:
-            async with asyncio.timeout(None if self.is_sqlite else WAIT_S):
+            async with asyncio.timeout(None if self.is_sqlite else ANSWER_S):
                 await session.connection()
         except TimeoutError as error:
-            raise no_answer(self.name, f"nothing came within {WAIT_S} s") from error
+            raise no_answer(self.name, f"nothing came within {ANSWER_S} s") from error
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -8,9 +8,11 @@ LOCK_TIMEOUT_MS = 5000
 STATEMENT_TIMEOUT_MS = 20_000
 # A transaction that does nothing for so long belongs to a process that hangs, and holds rows.
 IDLE_TIMEOUT_MS = 120_000
-# To reach the server, and to get one of the connections: whoever waits longer is told so.
+# To reach the server, to get one of the connections, and for a server that does not even
+# end what takes too long: whoever waits longer is told so.
 CONNECT_S = 5
 WAIT_S = 10
+ANSWER_S = 20
 # Firewalls forget connections that are silent for long.
 RECYCLE_S = 1800
 # A server that vanished without a word is noticed after about so many seconds.

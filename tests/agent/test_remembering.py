@@ -256,18 +256,18 @@ async def test_a_forgotten_fact_does_not_come_back_by_itself_but_when_told_again
         assert await parts.known() == ["I have a cat."]
 
 
-async def test_250_facts_can_all_be_forgotten(database_url: str) -> None:
+async def test_101_facts_can_be_forgotten_one_by_one(database_url: str) -> None:
     async with opened(database_url) as parts:
-        facts = await parts.service.add_facts("ann", [f"I own boat {n}." for n in range(250)])
-        assert len({fact.id for fact in facts}) == 250
-        assert len(parts.memory.held["ann"]) == 250
+        facts = await parts.service.add_facts("ann", [f"I own boat {n}." for n in range(101)])
+        assert len({fact.id for fact in facts}) == 101
+        assert len(parts.memory.held["ann"]) == 101
         for fact in facts:
             await parts.service.forget_fact("ann", fact.id)
         assert await parts.service.facts("ann") == []
         assert parts.memory.held["ann"] == []
         assert parts.engine.resident("ann") == {"ann|You remember: "}
         with pytest.raises(NotFoundError):
-            await parts.service.forget_fact("ann", "251")
+            await parts.service.forget_fact("ann", "102")
 
 
 async def test_another_process_that_changes_facts_is_noticed(database_url: str) -> None:

@@ -99,7 +99,7 @@ async def test_a_server_killed_while_something_is_remembered_loses_no_fact(
 async def test_a_server_that_hangs_is_told_so_and_used_again_when_it_goes_on(
     mortal_postgres: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database.WAIT_S", 0.5)
+    monkeypatch.setattr("agent.database.ANSWER_S", 0.5)
     async with opened(url) as parts:
         await parts.say("I live in Bern.")
         mortal_postgres.pause()

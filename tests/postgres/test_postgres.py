@@ -1,4 +1,4 @@
-"""The same on PostgreSQL: migrations, the whole way of a fact, locks and refusals."""
+"""What only PostgreSQL does: its migrations, bytes, parallel writers, locks and refusals."""
 
 import asyncio
 
@@ -7,10 +7,8 @@ import pytest
 from alembic import command
 from sqlalchemy import make_url, text
 
-from agent.audit import audit_rows
 from agent.database import Database
 from agent.facts import FactStore
-from agent.records import Scope
 from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
 from agent.transcript import Transcript
 from agent.vectors import VectorStore
@@ -100,23 +98,6 @@ async def test_accounts_and_keys_sign_in_and_their_sessions_end(postgres_url: st
         assert [key.revoked_at is None for key in await keys.listed("ann")] == [False]
 
 
-async def test_a_fact_is_told_superseded_recalled_and_forgotten(postgres_url: str) -> None:
-    async with opened(postgres_url) as parts:
-        await parts.say("I live in Bern. My dog is called Biscuit \U0001f436\ud800\x00")
-        await parts.say("I moved to Zurich.")
-        reply = await parts.ask("Where do I live?")
-        assert {f.text for f in reply.facts} == {
-            "My dog is called Biscuit \U0001f436.",
-            "I moved to Zurich.",
-        }
-        dog = (await parts.service.facts("ann"))[0]
-        await parts.service.forget_fact("ann", dog.id)
-        assert await parts.known() == ["I moved to Zurich."]
-        events = await parts.service.history("ann")
-        assert [e.kind for e in events] == ["added", "added", "superseded", "added", "forgotten"]
-        assert all(e.at.utcoffset() is not None for e in events)
-
-
 async def test_vectors_are_kept_and_go_with_their_fact(postgres_url: str) -> None:
     async with opened(postgres_url) as parts:
         await parts.say("My dog is called Biscuit. I play the cello.")
@@ -129,42 +110,6 @@ async def test_vectors_are_kept_and_go_with_their_fact(postgres_url: str) -> Non
         await store.save("ann", model, kept)
         await parts.service.forget_fact("ann", dog.id)
         assert list(await store.load("ann", model)) == [cello.id]
-
-
-async def test_facts_are_undone_scoped_exchanged_and_forgotten(postgres_url: str) -> None:
-    async with opened(postgres_url) as parts:
-        odd = "o'brien \"; DROP TABLE facts; -- 100% \U0001f468\u200d\U0001f469"
-        conversation = (await parts.say("I live in Bern. I ski.", odd)).conversation_id
-        assert conversation is not None
-        await parts.say("I moved to Zurich.", odd)
-        await parts.service.add_fact(odd, "I ski here.", Scope("coach", conversation))
-        await parts.service.undo(odd, "1")
-        document = (await parts.service.export_facts(odd)).model_dump_json()
-        assert (await parts.service.import_facts("ann", document)).added == 3
-        assert (await parts.service.import_facts("ann", document)).known == 3
-        known = await parts.known()
-        assert sorted(known) == ["I live in Bern.", "I ski."]
-        assert await parts.service.forget_conversation(odd, conversation) == 3
-        assert await parts.known(odd) == []
-        assert [f.ok for f in await audit_rows(parts.database, odd)] == [True] * 3
-        assert await parts.service.forget_everything(odd) == 1
-        assert await parts.service.history(odd) == []
-        assert await parts.known() == known
-
-
-async def test_exchanges_are_replied_to_again_undone_and_found(postgres_url: str) -> None:
-    async with opened(postgres_url) as parts:
-        talk = (await parts.say("I live in Bern.")).conversation_id or ""
-        await parts.say("I live in Zanzibar.", conversation_id=talk)
-        await parts.say("I live in Zanzibar.", conversation_id=talk, again=True)
-        assert len(await parts.service.messages("ann", talk)) == 4
-        assert len(await parts.service.conversations("ann", "ZANZI")) == 1
-        assert await parts.service.undo_exchange("ann", talk) == "I live in Zanzibar."
-        assert await parts.service.conversations("ann", "zanzi") == []
-        (fact,) = await parts.service.facts("ann")
-        assert fact.text == "I live in Bern."
-        edited = await parts.service.edit_fact("ann", fact.id, "I live in Basel.")
-        assert (await parts.service.fact("ann", fact.id)).superseded_by == edited.id
 
 
 async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: str) -> None:
