@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from memory_engine.engines import wire
 from memory_engine.engines.base import EncodeJob
-from memory_engine.errors import EngineError
+from memory_engine.errors import EngineError, UnsupportedModelError
 from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
 
 # Total variation distance of next-token probabilities that rounding explains, by dtype.
@@ -53,7 +53,7 @@ async def run_gate(
     """Run all checks; the verdict names the first that failed and its error.
 
     dtype: of the model. fp8: whether KV is stored in FP8, which rounds it once more. Raises
-    EngineError if not even text is served rightly.
+    UnsupportedModelError if not even text is served rightly.
     """
     await require_decoding(engine, vocab_size, dtype)
     owner = _owner()
@@ -136,14 +136,14 @@ async def _identity(
 
 
 async def require_decoding(engine: GateEngine, vocab_size: int, dtype: str) -> None:
-    """Raise EngineError unless what is decoded agrees with a prefill."""
+    """Raise UnsupportedModelError unless what is decoded agrees with a prefill."""
     prompts = [_words(10 + number, vocab_size) for number in range(_TOGETHER)]
     replies = await asyncio.gather(*(_decoded(engine, ids) for ids in prompts))
     for ids, (said, decoded) in zip(prompts, replies, strict=True):
         prefilled = await _next_token(engine, Prompt("", [*ids, *said[:-1]]), Mode.TEXT)
         error = _distance(prefilled, decoded)
         if not error <= _TOLERANCE[dtype]:
-            raise EngineError(
+            raise UnsupportedModelError(
                 f"vLLM decodes other tokens than it prefills: the probabilities of token "
                 f"{len(said)} of a reply differ by {error:.3g}, allowed is {_TOLERANCE[dtype]}. "
                 "No reply of this model could be trusted here; try another version of vLLM."

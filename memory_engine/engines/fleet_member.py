@@ -1,5 +1,6 @@
 """One engine of a fleet, as the fleet knows it: whether it runs, and what it still owes."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ class Member:
         self.up = False
         self._start = ""
         self._refusal = ""
+        self._checking = asyncio.Lock()
         # What was to be dropped while it did not answer, by owner; None is all of the owner's.
         self._owed: dict[str, set[str] | None] = {}
 
@@ -35,7 +37,9 @@ class Member:
             self.stopped()
         elif closely or not self.up:
             try:
-                await self._welcome(like)
+                # Many callers may find at once that it started anew; one of them checks it.
+                async with self._checking:
+                    await self._welcome(like)
             except EngineStoppedError:
                 self.stopped()
             except EngineError as error:

@@ -3,9 +3,12 @@
 import asyncio
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.tables import AccountRow
 from app.accounts import Accounts, users_of
@@ -35,6 +38,21 @@ async def test_a_password_has_to_have_a_length(tmp_path: Path, length: int) -> N
         with pytest.raises(UserError, match=f"{SHORTEST} to {LONGEST}"):
             await accounts_of(parts).add("ann", "x" * length)
         assert await accounts_of(parts).listed() == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    typed=st.text(st.characters(), min_size=SHORTEST, max_size=40),
+    other=st.text(st.characters(), max_size=40),
+)
+def test_a_password_fits_its_own_hash_and_no_other_text_does(typed: str, other: str) -> None:
+    async def fits() -> tuple[bool, bool]:
+        passwords = Passwords(CHEAP)
+        stored = await passwords.hash(typed)
+        return await passwords.fits(stored, typed), await passwords.fits(stored, other)
+
+    same = normalize("NFC", typed) == normalize("NFC", other)
+    assert asyncio.run(fits()) == (True, same)
 
 
 async def test_a_name_is_one_accounts_and_nobodys_below_another(tmp_path: Path) -> None:

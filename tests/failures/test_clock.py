@@ -29,6 +29,7 @@ async def test_what_was_said_last_holds_whatever_the_clock_says(
         set_clock(monkeypatch, timedelta(days=days))
         reply = await parts.say("I moved to Zurich.")
         await parts.say("I ski.")
+        assert set(await parts.known()) == {"I have a cat.", "I moved to Zurich.", "I ski."}
         monkeypatch.undo()
         await parts.say("I moved to Rome.", conversation_id=reply.conversation_id)
         assert sorted(await parts.known()) == ["I have a cat.", "I moved to Rome.", "I ski."]

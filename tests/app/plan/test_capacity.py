@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import ceil
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.plan.che import hit_rate
@@ -125,6 +125,7 @@ def test_numbers_that_cannot_work_name_their_option(field: str, value: object) -
         Fleet(**{field: value})  # type: ignore[arg-type]
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.integers(1, 10**7),
     st.integers(1, 300),

@@ -1,7 +1,7 @@
 """What is read off a measured curve."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.plan.curve import Curve
@@ -30,12 +30,14 @@ def test_growing_leaves_the_start_and_shifting_moves_it() -> None:
     assert CURVE.shifted(1).ms == (11, 21, 61)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0, 1000), st.floats(0, 1000))
 def test_a_rising_curve_never_falls(a: float, b: float) -> None:
     low, high = sorted((a, b))
     assert CURVE.at(low) <= CURVE.at(high) + 1e-9
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0, 300))
 def test_doubled_growth_is_twice_as_far_from_the_start(tokens: float) -> None:
     doubled = CURVE.grown(lambda _, ms: 2 * ms)

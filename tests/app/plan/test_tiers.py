@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.plan.che import hit_rate
@@ -61,6 +61,7 @@ def test_disk_stands_behind_the_device_where_there_is_no_host_memory() -> None:
     assert tiers.use(1, 10) is Tier.DISK
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 50),
     st.integers(0, 50),
@@ -93,6 +94,7 @@ def test_a_cache_hits_as_often_as_ches_approximation_says(zipf: float, capacity:
     assert hits / (visits * 3 / 4) == pytest.approx(hit_rate(users, zipf, capacity), abs=0.01)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 10**6), st.floats(0, 1.2), st.floats(0, 1))
 def test_more_room_never_hits_less_and_no_less_than_its_share(
     users: int, zipf: float, share: float

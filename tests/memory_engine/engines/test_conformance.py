@@ -8,7 +8,7 @@ import pytest
 
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.conformance import require_decoding
-from memory_engine.errors import EngineError
+from memory_engine.errors import UnsupportedModelError
 from memory_engine.types import Chunk, Sampling, Usage
 
 VOCABULARY = 1000
@@ -52,5 +52,5 @@ async def test_an_engine_that_decodes_what_it_prefills_is_trusted() -> None:
 @pytest.mark.parametrize("place", [1, 5])
 async def test_an_engine_that_decodes_something_else_is_not(place: int) -> None:
     # What went wrong earlier is seen in the probabilities that the prefill gives the last token.
-    with pytest.raises(EngineError, match=r"token 6 of a reply differ by 0\.9"):
+    with pytest.raises(UnsupportedModelError, match=r"token 6 of a reply differ by 0\.9"):
         await require_decoding(Toy(place), VOCABULARY, "torch.bfloat16")

@@ -32,25 +32,32 @@ class Site:
         self.engines = [FakeServe(), FakeServe()]
         self.router = ""
         self._up: list[AsyncExitStack] = [AsyncExitStack(), AsyncExitStack()]
+        self._down = {0, 1}
+        self._touched = False
 
     async def up(self, number: int) -> None:
         engine = self.engines[number]
         port = int(engine.url.rpartition(":")[2] or 0)
         await self._up[number].enter_async_context(serving(engine, port))
+        self._down.discard(number)
 
     async def down(self, number: int) -> None:
         await self._up[number].aclose()
         self._up[number] = AsyncExitStack()
+        self._down.add(number)
+        self._touched = True
 
     async def repair(self) -> None:
         """Both are up, as if just started."""
         for number, engine in enumerate(self.engines):
-            await self.down(number)
             engine.restart()
             engine.script.clear()
             engine.bodies.clear()
-            await self.up(number)
-        await asyncio.sleep(1.2)  # what the router needs to see it
+            if number in self._down:
+                await self.up(number)
+        if self._touched:
+            await asyncio.sleep(1.2)  # what the router needs to see it
+        self._touched = False
 
     def of(self, owner: str) -> list[int]:
         """The numbers of the engines that hold something of the owner's."""
@@ -175,6 +182,44 @@ async def test_an_engine_that_hangs_is_not_waited_for(site: Site) -> None:
         for engine in site.engines:
             engine.script.append("hang")
         assert ids_of(await said(fleet, "anna")) == [140, 141, 142, 143, 144]
+
+
+async def test_a_hundred_users_chat_while_an_engine_restarts(site: Site) -> None:
+    async with fleet_of(site) as fleet:
+        replies: list[tuple[str, list[int], Usage]] = []
+        failures: list[str] = []
+
+        async def chat(owner: str, first: int) -> None:
+            ids = list(range(first, first + 30))
+            spans = (Span(f"{owner}-a", 0, 1), Span(f"{owner}-b", 1, 1))
+            for _ in range(4):
+                try:
+                    await fleet.encode(EncodeJob(owner, ids, spans))
+                    reply = fleet.generate(Prompt(owner, ids, spans), Mode.KV, Sampling(3))
+                    chunks = [chunk async for chunk in reply]
+                    replies.append((owner, ids_of(chunks), usage_of(chunks)))
+                except EngineStoppedError as error:
+                    failures.append(str(error))
+                await asyncio.sleep(0.3)
+
+        async def restart() -> None:
+            await asyncio.sleep(0.5)
+            await site.down(0)
+            site.engines[0].restart()
+            await asyncio.sleep(0.5)
+            await site.up(0)
+
+        owners = {f"user{n}": 10 * n for n in range(100)}
+        await asyncio.gather(restart(), *(chat(owner, at) for owner, at in owners.items()))
+        assert len(replies) + len(failures) == 400
+        for owner, ids, usage in replies:
+            at = owners[owner] + 30
+            assert ids == [at, at + 1, at + 2]
+            assert usage.injected_tokens in (0, 2)
+            assert set(usage.missing) <= {f"{owner}-a", f"{owner}-b"}
+        for told in failures:
+            assert "middle of the reply" in told or "does not answer" in told
+        assert len(failures) <= 100
 
 
 async def test_when_no_try_helps_the_user_is_told_to_come_back(site: Site) -> None:
