@@ -29,6 +29,13 @@ class Conversations:
         await self._running.stop(tab, leave=True)
         return {**self._empty(), **await self.listed(None, search)}
 
+    async def still_empty(self, conversation_id: str | None) -> Changes:
+        """The empty page once more, unless something was said since.
+
+        A busy browser may draw the last of a reply after the empty page that took its place.
+        """
+        return {} if conversation_id else {"left": [], "right": [], **no_account()}
+
     async def act(
         self, tab: str, click: dict[str, str], mode: str, open_id: str | None, search: str
     ) -> Changes:

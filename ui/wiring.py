@@ -130,6 +130,10 @@ def _wire_leaving(parts: Parts, users: Users) -> None:
     parts["new"].click(
         updates(parts, users.conversations, Conversations.new, tab=True),
         parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
+    ).then(
+        updates(parts, users.conversations, Conversations.still_empty),
+        parts["conversation_id"],
+        of(parts, ("left", "right", "left_account", "right_account", "strip")), **QUICK,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
         updates(parts, users.conversations, Conversations.act, tab=True),

@@ -64,6 +64,12 @@ async def test_a_new_conversation_is_an_empty_page_and_stores_nothing() -> None:
     assert list(service.kept) == ["c0", "c1", "c2"]
 
 
+async def test_an_empty_page_is_drawn_again_unless_something_was_said_since() -> None:
+    conversations = conversations_of(told())
+    assert (await conversations.still_empty(None))["left"] == []
+    assert await conversations.still_empty("c1") == {}
+
+
 def test_one_pane_goes_on_with_what_the_kv_pane_showed() -> None:
     text, kv = [{"content": "text"}], [{"content": "kv"}]
     assert switched("kv", text, kv)["left"] == kv
