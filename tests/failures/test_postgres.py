@@ -23,7 +23,7 @@ from memory_engine.errors import (
     DatabaseUnavailableError,
 )
 from memory_engine.types import Mode
-from tests.agent.parts import Parts, opened
+from tests.agent.parts import Parts, opened, prepare
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.postgres
@@ -168,11 +168,12 @@ def small_disk(mortal_postgres: PostgresServer) -> Iterator[Path]:
 
 @pytest.fixture
 def url_on_small_disk(mortal_postgres: PostgresServer, small_disk: Path) -> str:
-    """SQLAlchemy URL of a database on the small disk, of which most is taken."""
+    """SQLAlchemy URL of a migrated database on the small disk, of which most is taken."""
     mortal_postgres.run(
         f"CREATE TABLESPACE small LOCATION '{mortal_postgres.owned(small_disk / 'data')}'"
     )
     url = mortal_postgres.create("on_small_disk", "TABLESPACE small")
+    prepare(url)
     with (small_disk / "taken").open("wb") as taken, suppress(OSError):
         while True:
             taken.write(bytes(1 << 16))
