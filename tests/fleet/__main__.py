@@ -1,0 +1,86 @@
+"""`make fleet`: a whole fleet on this machine, its failures, and what they cost its users.
+
+python -m tests.fleet [--users 8] [--crowd 100] [--only engine,app] [--write]
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from time import monotonic
+
+from scripts.readme import ROOT
+from tests.conftest import postgres_programs
+from tests.fleet.journal import Journal
+from tests.fleet.machine import running
+from tests.fleet.report import Report, as_markdown, report
+from tests.fleet.run import Run
+from tests.fleet.scenarios import SCENARIOS, Scenario
+
+REPORT = ROOT / "docs" / "benchmarks" / "fleet-cpu.json"
+
+
+def main() -> int:
+    """Run, print the tables and one line of JSON; 1 if a count is not 0."""
+    given = _arguments()
+    with tempfile.TemporaryDirectory(prefix="inferscale-fleet-") as folder:
+        scenarios = asyncio.run(_run(Path(folder), given))
+    found = report(scenarios, users=given.users, crowd=given.crowd)
+    print(as_markdown(found))
+    print(json.dumps(found))
+    if given.write:
+        REPORT.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    return int(any(found["counts"].values()))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fleet", description=__doc__)
+    parser.add_argument("--users", type=int, default=8, help="users of a scenario")
+    parser.add_argument("--crowd", type=int, default=100, help="users of the crowd")
+    parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, by comma")
+    parser.add_argument("--write", action="store_true", help=f"write {REPORT.name} too")
+    return parser.parse_args()
+
+
+async def _run(folder: Path, given: argparse.Namespace) -> list[Report]:
+    # Whoever ends us ends the fleet: the task is cancelled and everything is closed.
+    work = asyncio.current_task()
+    assert work is not None
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, work.cancel)
+    _note("starting PostgreSQL, two engines, the router and two apps ...")
+    began = monotonic()
+    async with running(folder, postgres_programs()) as machine, Run(machine) as run:
+        _note(f"... they run after {monotonic() - began:.0f} s")
+        found = []
+        for name in given.only.split(","):
+            scenario = SCENARIOS[name]
+            found.append(await _play(run, scenario, given.crowd if scenario.crowd else given.users))
+        _note("ending ...")
+    return found
+
+
+async def _play(run: Run, scenario: Scenario, users: int) -> Report:
+    _note(f"{scenario.name} ...")
+    journal, began = Journal(), monotonic()
+    spans = await scenario.play(run, journal, users)
+    seconds = monotonic() - began
+    found = journal.as_json(breaks=scenario.breaks)
+    for what in ("lost_turns", "lost_facts", "foreign", "wrong"):
+        for line in getattr(journal, what):
+            _note(f"  {what}: {line}")
+    counts = ", ".join(f"{name} {n}" for name, n in found["counts"].items())
+    _note(f"... {seconds:.0f} s: {counts}, errors {found['errors']}")
+    spans = {name: round(span, 1) for name, span in spans.items()}
+    return {"name": scenario.name, "seconds": round(seconds, 1), **spans, **found}
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
