@@ -52,7 +52,8 @@ def _counted(scenarios: list[Report]) -> Iterator[str]:
         cells += [f"{each[name]:,}" for name in ("turns", "facts")]
         cells += [f"{each['counts'][count]:,}" for count in COUNTS]
         cells += [f"{sum(error['n'] for error in each['errors']):,}"]
-        cells += [f"{ttft['median']:,.0f} / {ttft['p99']:,.0f}", f"{each['seconds']:.0f}"]
+        cells += [f"{ttft['median']:,.0f} / {ttft['p99']:,.0f}" if ttft else "-"]
+        cells += [f"{each['seconds']:.0f}"]
         yield f"| {' | '.join(cells)} |"
 
 
