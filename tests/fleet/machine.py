@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,19 +29,25 @@ ENGINE_OPTIONS = ("--max-num-batched-tokens", "512", "--block-size", "32")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The parts, all of them running. `urls` are those of the apps."""
+    """The parts, all of them running but for `alone`, an app with an engine of its own.
+
+    `urls` are those of the apps, the one of `alone` last; `snapshots` is the folder where it
+    keeps KV.
+    """
 
     postgres: PostgresServer
     database: str
     engines: tuple[Program, Program]
     router: Program
     apps: tuple[Program, Program]
-    urls: tuple[str, str]
+    alone: Program
+    urls: tuple[str, str, str]
+    snapshots: Path
 
     @property
     def programs(self) -> tuple[Program, ...]:
         """In the order in which they start."""
-        return (*self.engines, self.router, *self.apps)
+        return (*self.engines, self.router, *self.apps, self.alone)
 
 
 @asynccontextmanager
@@ -70,7 +76,7 @@ async def running(folder: Path, programs: Path) -> AsyncIterator[Machine]:
 
 
 def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> Machine:
-    ports = free_ports(6)
+    ports = free_ports(7)
     engines, (router, metrics), apps = ports[:2], ports[2:4], ports[4:]
     urls = [f"http://127.0.0.1:{port}" for port in engines]
     common = _environment(model, folder)
@@ -82,16 +88,23 @@ def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> 
         health, log = f"{urls[number]}/health", folder / f"engine-{number}.log"
         return Program(f"engine {number}", command, health, common, log)
 
-    def app(number: int) -> Program:
-        environment = common | {
-            "INFERSCALE_DATA_DIR": str(folder / f"app-{number}"),
-            "INFERSCALE_DATABASE_URL": database,
-            "INFERSCALE_ENGINES": ",".join(urls),
-            "INFERSCALE_ROUTER": f"http://127.0.0.1:{router}",
-            "INFERSCALE_PORT": str(apps[number]),
-            "INFERSCALE_EXTRACTOR": "rules",
-            "INFERSCALE_TAIL": "0",
-        }
+    elsewhere = {
+        "INFERSCALE_ENGINES": ",".join(urls),
+        "INFERSCALE_ROUTER": f"http://127.0.0.1:{router}",
+    }
+
+    def app(number: int, engine: Mapping[str, str] = elsewhere) -> Program:
+        environment = (
+            common
+            | engine
+            | {
+                "INFERSCALE_DATA_DIR": str(folder / f"app-{number}"),
+                "INFERSCALE_DATABASE_URL": database,
+                "INFERSCALE_PORT": str(apps[number]),
+                "INFERSCALE_EXTRACTOR": "rules",
+                "INFERSCALE_TAIL": "0",
+            }
+        )
         health, log = f"http://127.0.0.1:{apps[number]}/readyz", folder / f"app-{number}.log"
         return Program(f"app {number}", ["-m", "app", "serve"], health, environment, log)
 
@@ -106,7 +119,13 @@ def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> 
         (engine(0), engine(1)),
         Program("router", command, health, common, folder / "router.log"),
         (app(0), app(1)),
-        (f"http://127.0.0.1:{apps[0]}", f"http://127.0.0.1:{apps[1]}"),
+        app(2, {}),
+        (
+            f"http://127.0.0.1:{apps[0]}",
+            f"http://127.0.0.1:{apps[1]}",
+            f"http://127.0.0.1:{apps[2]}",
+        ),
+        folder / "app-2" / "kv",
     )
 
 
@@ -133,7 +152,7 @@ async def _start(machine: Machine) -> None:
 
 
 async def _end(machine: Machine) -> list[str]:
-    for group in (machine.apps, (machine.router,), machine.engines):
+    for group in ((*machine.apps, machine.alone), (machine.router,), machine.engines):
         await asyncio.gather(*(program.stop() for program in group))
     found = await asyncio.gather(*(program.left() for program in machine.programs))
     return [line for lines in found for line in lines]

@@ -23,7 +23,10 @@ STORED = "SELECT owner, text FROM turns JOIN conversations c ON c.id = conversat
 
 
 class Run:
-    """The machine, lines to both apps, and the words that have been given out."""
+    """The machine, lines to its apps, and the words that have been given out.
+
+    `apis` are the lines to the two apps of the fleet, `alone` the one to the third.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -32,14 +35,15 @@ class Run:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self.apis = []
+        apis = []
         for url in self.machine.urls:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
             http = httpx.AsyncClient(limits=limits, timeout=180.0)
             api = openai.AsyncOpenAI(
                 base_url=f"{url}/v1", api_key="none", max_retries=0, http_client=http
             )
-            self.apis.append(await self._stack.enter_async_context(api))
+            apis.append(await self._stack.enter_async_context(api))
+        self.apis, self.alone = apis[:2], apis[2:]
         return self
 
     async def __aexit__(

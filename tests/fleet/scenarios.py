@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.fleet.journal import Journal
@@ -104,6 +105,40 @@ async def engines_emptied(run: Run, journal: Journal, users: int) -> dict[str, f
     return {"engine_back_s": longest} | await _end(run, journal, people)
 
 
+async def snapshots_poisoned(run: Run, journal: Journal, users: int) -> dict[str, float]:
+    """KV on the disk of an app with an engine of its own is changed while it is stopped.
+
+    Of every other user a bit is changed; the others get one another's files.
+    """
+    people, alone = run.people(users, journal), run.machine.alone
+    for person in people:
+        person.apps = run.alone
+    await _back(alone)
+    for _ in range(2):
+        await _all(person.tell() for person in people)
+    await _all(person.compare() for person in people)
+    await alone.stop()
+    poisoned = await asyncio.to_thread(_poison, run.machine.snapshots)
+    back = await _back(alone)
+    await _all(person.ask() for person in people)
+    seconds = await _end(run, journal, people)
+    await alone.stop()
+    return {"poisoned": poisoned, "app_back_s": back} | seconds
+
+
+def _poison(folder: Path) -> int:
+    """Change all snapshots; returns how many."""
+    files = sorted(folder.glob("*.safetensors"))
+    contents = [bytearray(file.read_bytes()) for file in files]
+    for content in contents[::2]:
+        content[-len(content) // 4] ^= 0x40
+    swapped = contents[1::2]
+    contents[1::2] = swapped[1:] + swapped[:1]
+    for file, content in zip(files, contents, strict=True):
+        file.write_bytes(content)
+    return len(files)
+
+
 async def crowd(run: Run, journal: Journal, users: int) -> dict[str, float]:
     """Many users chat while an engine is killed and starts again."""
     people = run.people(users, journal)
@@ -134,6 +169,7 @@ SCENARIOS = {
     "app": Scenario("an app is killed mid-remember", app_killed, breaks=True),
     "database": Scenario("PostgreSQL is killed, then stopped", database_killed),
     "emptied": Scenario("both engines restart empty", engines_emptied),
+    "snapshots": Scenario("snapshots on disk are poisoned", snapshots_poisoned),
     "crowd": Scenario("an engine is killed under a crowd", crowd, crowd=True),
 }
 

@@ -1,4 +1,4 @@
-"""What is counted of users: what was acknowledged and is gone, what is another's, what is unclear."""
+"""What is counted of users: what was acknowledged and is gone, is another's, or is unclear."""
 
 import pytest
 
