@@ -12,15 +12,12 @@ import tempfile
 from pathlib import Path
 from time import monotonic
 
-from scripts.readme import ROOT
+from scripts.fleet_report import REPORT, Report, as_markdown, report
 from tests.conftest import postgres_programs
 from tests.fleet.journal import Journal
 from tests.fleet.machine import running
-from tests.fleet.report import Report, as_markdown, report
 from tests.fleet.run import Run
 from tests.fleet.scenarios import SCENARIOS, Scenario
-
-REPORT = ROOT / "docs" / "benchmarks" / "fleet-cpu.json"
 
 
 def main() -> int:

@@ -83,8 +83,6 @@ def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> 
 
     def engine(number: int) -> Program:
         command = ["-m", "app", "engine", "--port", str(engines[number]), "--", *ENGINE_OPTIONS]
-        # The worker in the engine's process: one process less that imports vLLM.
-        command += ["--distributed-executor-backend", "uni"]
         health, log = f"{urls[number]}/health", folder / f"engine-{number}.log"
         return Program(f"engine {number}", command, health, common, log)
 

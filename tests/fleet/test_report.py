@@ -1,7 +1,7 @@
 """The report adds the counts up, and its tables say what happened."""
 
+from scripts.fleet_report import as_markdown, report
 from tests.fleet.journal import Failure, Journal
-from tests.fleet.report import as_markdown, report
 
 
 def test_counts_are_those_of_all_scenarios_and_errors_are_told() -> None:

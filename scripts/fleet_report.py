@@ -1,11 +1,14 @@
-"""The report of a run: a table for people, JSON for programs."""
+"""The report of `make fleet`: tables for people, JSON for programs."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from app.hardware import hardware, versions
+from scripts.readme import ROOT
 
 Report = dict[str, Any]
+
+REPORT = ROOT / "docs" / "benchmarks" / "fleet-cpu.json"
 
 COUNTS = {
     "turns_lost": "turns lost",
