@@ -44,7 +44,7 @@ def as_markdown(found: Report) -> str:
 
 
 def _counted(scenarios: list[Report]) -> Iterator[str]:
-    columns = ["what happens", "users", "messages", "with KV", "turns", "facts"]
+    columns = ["what happens", "users", "messages", "with KV", "compared", "turns", "facts"]
     columns += [*COUNTS.values(), "errors seen", "TTFT median / p99, ms", "took, s"]
     yield f"| {' | '.join(columns)} |"
     yield f"|{' --- |' * len(columns)}"
@@ -52,7 +52,7 @@ def _counted(scenarios: list[Report]) -> Iterator[str]:
         ttft = each["ttft_ms"]
         cells = [each["name"]]
         cells += [f"{each[name]:,}" for name in ("users", "messages", "injected")]
-        cells += [f"{each[name]:,}" for name in ("turns", "facts")]
+        cells += [f"{each[name]:,}" for name in ("compared", "turns", "facts")]
         cells += [f"{each['counts'][count]:,}" for count in COUNTS]
         cells += [f"{sum(error['n'] for error in each['errors']):,}"]
         cells += [f"{ttft['median']:,.0f} / {ttft['p99']:,.0f}" if ttft else "-"]

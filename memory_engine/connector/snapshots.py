@@ -122,5 +122,5 @@ def prune(folder: str, budget: int, keep: str) -> None:
 def _digest(version: str, rows: Sequence[torch.Tensor]) -> str:
     digest = hashlib.sha256(version.encode())
     for each in rows:
-        digest.update(each.view(torch.uint8).numpy())
+        digest.update(each.view(torch.uint8).numpy().data)
     return digest.hexdigest()

@@ -33,11 +33,12 @@ class Journal:
 
     `turns` and `facts` are what was acknowledged, by user: messages and whole replies, and
     the word of each fact. `foreign` and `wrong` are memories served to the wrong user, and
-    replies that differ from those that the same facts give as text.
+    replies that differ from those that the same facts give as text, of those `compared`.
     """
 
     messages: int = 0
     injected: int = 0
+    compared: int = 0
     turns: dict[str, list[str]] = field(default_factory=dict)
     facts: dict[str, list[str]] = field(default_factory=dict)
     foreign: list[str] = field(default_factory=list)
@@ -87,6 +88,7 @@ class Journal:
             "turns": sum(map(len, self.turns.values())),
             "facts": sum(map(len, self.facts.values())),
             "injected": self.injected,
+            "compared": self.compared,
             "ttft_ms": distribution(self.ttft_ms) if self.ttft_ms else None,
             "counts": self.counts(breaks=breaks),
             "errors": self.grouped(),

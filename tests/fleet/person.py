@@ -20,6 +20,7 @@ FACTS = (
 )
 TRIES = 30
 PAUSE_S = 1.0
+KV_THERE_S = 120.0
 
 
 @dataclass
@@ -97,25 +98,23 @@ class Person:
         self._note(message, told)
         return told
 
-    async def compare(self, app: int = 0, patience: int = 8) -> None:
-        """Note whether KV gives another reply than text, once the KV is there.
+    async def compare(self, app: int = 0) -> None:
+        """Note whether KV gives another reply than text, once the KV of all facts is there.
 
         All facts are within one window, so that the two are the same but for rounding.
         """
-        question = "Whom do I know?"
-        texts: list[str] = []
-        for _ in range(patience):
-            pair = [await self._aside(question, app, mode) for mode in ("kv", "text")]
-            if None in pair:
-                await asyncio.sleep(PAUSE_S)
-                continue
-            kv, text = [told for told in pair if told is not None]
-            self.journal.injected += bool(kv[1]["tokens"]["injected"])
-            if kv[0] == text[0] and kv[1]["tokens"]["injected"]:
-                return
-            texts = [kv[0], text[0]]
+        question, deadline = "Whom do I know?", monotonic() + KV_THERE_S
+        while monotonic() < deadline:
+            kv = await self._aside(question, app, "kv")
+            if kv is not None and all(fact["injected"] for fact in kv[1]["facts"]):
+                text = await self._aside(question, app, "text")
+                if text is not None:
+                    self.journal.compared += 1
+                    if kv[0] != text[0]:
+                        self.journal.wrong.append(f"{self.name}: {kv[0]!r}, as text {text[0]!r}")
+                    return
             await asyncio.sleep(PAUSE_S)
-        self.journal.wrong.append(f"{self.name}: {texts}")
+        self.journal.wrong.append(f"{self.name}: no KV for {KV_THERE_S:.0f} s")
 
     async def _aside(self, message: str, app: int, mode: str) -> tuple[str, dict[str, Any]] | None:
         """A reply that leaves nothing, and its account; None after an error."""

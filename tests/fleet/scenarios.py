@@ -97,12 +97,11 @@ async def engines_emptied(run: Run, journal: Journal, users: int) -> dict[str, f
     for _ in range(2):
         await _all(person.tell() for person in people)
     await _all(person.compare() for person in people)
-    longest = 0.0
-    for engine in run.machine.engines:
-        await engine.stop()
-        longest = max(longest, await _back(engine))
+    engines = run.machine.engines
+    await _all(engine.stop() for engine in engines)
+    back = await asyncio.gather(*map(_back, engines))
     await _all(person.ask(1) for person in people)
-    return {"engine_back_s": longest} | await _end(run, journal, people)
+    return {"engine_back_s": max(back)} | await _end(run, journal, people)
 
 
 async def snapshots_poisoned(run: Run, journal: Journal, users: int) -> dict[str, float]:

@@ -22,6 +22,6 @@ def test_counts_are_those_of_all_scenarios_and_errors_are_told() -> None:
         "unclear_errors": 0,
     }
     table = as_markdown(found).splitlines()
-    assert table[2] == "| calm | 1 | 3 | 0 | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 20 / 30 | 2 |"
-    assert table[3] == "| rough | 0 | 1 | 0 | 0 | 0 | 1 | 0 | 2 | 0 | 0 | 1 | - | 2 |"
+    assert table[2] == "| calm | 1 | 3 | 0 | 0 | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 20 / 30 | 2 |"
+    assert table[3] == "| rough | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 2 | 0 | 0 | 1 | - | 2 |"
     assert table[-1] == "| rough | 1 | 503 | Ask again. |"
