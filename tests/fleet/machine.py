@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +91,7 @@ def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> 
         "INFERSCALE_ROUTER": f"http://127.0.0.1:{router}",
     }
 
-    def app(number: int, engine: Mapping[str, str] = elsewhere) -> Program:
+    def app(number: int, engine: dict[str, str] = elsewhere) -> Program:
         environment = (
             common
             | engine

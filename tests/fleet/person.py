@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-import httpx
+import httpx2
 import openai
 
 from tests.fleet.journal import NO_ANSWER, Failure, Journal
@@ -87,7 +87,7 @@ class Person:
                 told.account = account or told.account
         except openai.APIStatusError as error:
             told.failure = Failure(error.status_code, _message(error))
-        except (openai.APIConnectionError, httpx.TransportError):
+        except (openai.APIConnectionError, httpx2.TransportError):
             told.failure = Failure(0, NO_ANSWER)
         except openai.APIError as error:
             told.failure = Failure(0, error.message)
@@ -151,7 +151,7 @@ class Person:
             return
         assert told.account is not None
         self._acknowledge(message)
-        self.journal.injected += bool(told.account["tokens"]["injected"])
+        self.journal.injected += any(fact["injected"] for fact in told.account["facts"])
         self._look(told.account)
         others = self.words.of_others(told.text, self.name)
         self.journal.foreign += [f"{self.name} read {word}" for word in others]

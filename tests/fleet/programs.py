@@ -15,7 +15,7 @@ import psutil
 from scripts.readme import ROOT
 
 PATIENCE_S = 600.0  # for the start of a program on a machine that has other work
-END_S = 60.0
+END_S = 30.0
 
 
 class Program:
@@ -116,7 +116,7 @@ def _session(process: psutil.Process) -> int:
 
 def _cmdline(process: psutil.Process) -> list[str]:
     try:
-        return process.cmdline()
+        return list(process.cmdline())
     except psutil.NoSuchProcess:
         return []
 
