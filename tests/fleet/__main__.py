@@ -6,6 +6,7 @@ python -m tests.fleet [--users 8] [--crowd 100] [--only engine,app] [--write]
 import argparse
 import asyncio
 import json
+import os
 import signal
 import sys
 import tempfile
@@ -19,12 +20,19 @@ from tests.fleet.machine import running
 from tests.fleet.run import Run
 from tests.fleet.scenarios import SCENARIOS, Scenario
 
+STOPPED = 130
+
 
 def main() -> int:
     """Run, print the tables and one line of JSON; 1 if a count is not 0."""
     given = _arguments()
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     with tempfile.TemporaryDirectory(prefix="inferscale-fleet-") as folder:
-        scenarios = asyncio.run(_run(Path(folder), given))
+        try:
+            scenarios = asyncio.run(_run(Path(folder), given))
+        except asyncio.CancelledError:
+            _note("stopped; everything is ended")
+            return STOPPED
     found = report(scenarios, users=given.users, crowd=given.crowd)
     print(as_markdown(found))
     print(json.dumps(found))
