@@ -19,10 +19,11 @@ COUNTS = {
 }
 
 
-def report(scenarios: list[Report], *, users: int, crowd: int) -> Report:
-    """What was run, where, and what came of it."""
+def report(scenarios: list[Report], *, users: int, crowd: int, only: str = "") -> Report:
+    """What was run, where, and what came of it. `only`: the scenarios asked for, "" for all."""
+    chosen = f' FLEET="--only {only}"' if only else ""
     return {
-        "command": f"make fleet USERS={users} CROWD={crowd}",
+        "command": f"make fleet USERS={users} CROWD={crowd}{chosen}",
         "hardware": hardware().as_json(),
         "versions": versions(),
         "engines": 2,

@@ -134,6 +134,7 @@ def _variants() -> Iterator[str]:
 
 def _failures() -> Iterator[str]:
     if not FAILURES.exists():
+        yield "Not run yet.\n"
         return
     report = json.loads(FAILURES.read_text(encoding="utf-8"))
     yield f"```bash\n{report['command']}\n```\n"

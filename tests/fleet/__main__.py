@@ -27,15 +27,19 @@ def main() -> int:
     """Run, print the tables and one line of JSON; 1 if a count is not 0."""
     given = _arguments()
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    played: list[Report] = []
+    stopped = False
     with tempfile.TemporaryDirectory(prefix="inferscale-fleet-") as folder:
         try:
-            scenarios = asyncio.run(_run(Path(folder), given))
+            asyncio.run(_run(Path(folder), given, played))
         except asyncio.CancelledError:
+            stopped = True
             _note("stopped; everything is ended")
-            return STOPPED
-    found = report(scenarios, users=given.users, crowd=given.crowd)
+    found = report(played, users=given.users, crowd=given.crowd, only=given.only)
     print(as_markdown(found))
     print(json.dumps(found))
+    if stopped:
+        return STOPPED
     if given.write:
         REPORT.write_text(json.dumps(found) + "\n", encoding="utf-8")
     return int(any(found["counts"].values()))
@@ -45,12 +49,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fleet", description=__doc__)
     parser.add_argument("--users", type=int, default=8, help="users of a scenario")
     parser.add_argument("--crowd", type=int, default=100, help="users of the crowd")
-    parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, by comma")
+    parser.add_argument("--only", default="", help="some of " + ",".join(SCENARIOS))
     parser.add_argument("--write", action="store_true", help=f"write {REPORT.name} too")
     return parser.parse_args()
 
 
-async def _run(folder: Path, given: argparse.Namespace) -> list[Report]:
+async def _run(folder: Path, given: argparse.Namespace, played: list[Report]) -> None:
     # Whoever ends us ends the fleet: the task is cancelled and everything is closed.
     work = asyncio.current_task()
     assert work is not None
@@ -60,12 +64,11 @@ async def _run(folder: Path, given: argparse.Namespace) -> list[Report]:
     began = monotonic()
     async with running(folder, postgres_programs()) as machine, Run(machine) as run:
         _note(f"... they run after {monotonic() - began:.0f} s")
-        found = []
-        for name in given.only.split(","):
+        for name in given.only.split(",") if given.only else SCENARIOS:
             scenario = SCENARIOS[name]
-            found.append(await _play(run, scenario, given.crowd if scenario.crowd else given.users))
+            users = given.crowd if scenario.crowd else given.users
+            played.append(await _play(run, scenario, users))
         _note("ending ...")
-    return found
 
 
 async def _play(run: Run, scenario: Scenario, users: int) -> Report:
