@@ -13,7 +13,7 @@ from tests.fleet.programs import Program
 from tests.fleet.run import Run
 
 LONG = 300  # tokens of a reply that something happens to
-DOWN_S = 3.0
+DOWN_S = 5.0
 COMPARED = 10  # users of a crowd whose replies are compared
 
 
@@ -49,8 +49,7 @@ async def engine_killed(run: Run, journal: Journal, users: int) -> dict[str, flo
     engine = run.machine.engines[1]
     await engine.kill()
     back = asyncio.create_task(_back(engine))
-    await talking
-    await _chat_until(back, people)
+    await asyncio.gather(talking, _chat_until(back, people))
     return {"engine_back_s": await back} | await _end(run, journal, people)
 
 
@@ -86,8 +85,7 @@ async def database_killed(run: Run, journal: Journal, users: int) -> dict[str, f
         talking = asyncio.create_task(_all(person.tell(1) for person in people))
         await asyncio.wait((talking, began), return_when=asyncio.FIRST_COMPLETED)
         back = asyncio.create_task(down(end))
-        await talking
-        await _chat_until(back, people)
+        await asyncio.gather(talking, _chat_until(back, people))
     return await _end(run, journal, people)
 
 
