@@ -56,15 +56,18 @@ class Person:
         return told
 
     async def ask(self, app: int = 0, tokens: int = 6) -> Told:
-        """Ask something, again and again until there is a whole reply."""
+        """Ask something, again and again until it is acknowledged."""
         return await self.chat(f"Question {next(self._turn)}: whom do I know?", app, tokens)
 
     async def chat(self, message: str, app: int = 0, tokens: int = 6) -> Told:
-        """Send a message until a reply is whole, to the next app after each failure."""
+        """Send a message until it is acknowledged, to the next app after each failure.
+
+        Never again after that: another copy would hide that the first one was lost.
+        """
         told = Told()
         for attempt in range(TRIES):
             told = await self.once(message, app + attempt, tokens)
-            if told.failure is None:
+            if self._acknowledged(message):
                 return told
             await asyncio.sleep(PAUSE_S)
         return told
