@@ -2,7 +2,7 @@
 # make test  install what is missing, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
-.PHONY: setup setup-dev run test lint format bench readme figures screenshots lock
+.PHONY: setup setup-dev run test fleet lint format bench readme figures screenshots lock
 export PYTHON DEVICE
 # A process that imports vLLM takes twice as long where nothing keeps the compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,6 +22,10 @@ run: setup
 
 test: setup-dev
 	@$(BIN)/python -m pytest
+
+# A whole fleet on this machine, whose parts are killed: USERS, CROWD and FLEET="--only engine".
+fleet: setup-dev
+	@$(BIN)/python -m tests.fleet --users $(or $(USERS),8) --crowd $(or $(CROWD),100) $(FLEET)
 
 lint: setup-dev
 	$(BIN)/ruff format --check $(PACKAGES)

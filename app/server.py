@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 DRAIN_SECONDS = 3  # an open page holds a connection that never ends by itself
 BACKLOG = 128
+# Longer than clients (5 s) and proxies (60 s) keep an idle connection: who closes it has to be
+# the one that sends, or a request meets a connection that is just being closed.
+KEEP_ALIVE_SECONDS = 75
 
 
 async def serve(
@@ -173,6 +176,7 @@ def _server(
         app,
         log_level=settings.log,
         backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         access_log=settings.log in ("debug", "info"),
         # Who is believed to be a proxy has to be the one that the connection comes from.

@@ -1,8 +1,9 @@
-"""Fills the figures of docs/scale.md from the reports of plans and simulations, and draws them.
+"""Fills the figures of docs/scale.md from reports of plans, simulations and failures, and draws.
 
 python -m scripts.scale
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,9 +11,12 @@ from typing import Any
 from app.cli.eval_tables import Table
 from app.cli.plan_tables import simulation_tables, source, tables
 from app.dummy_model import SHAPES
+from app.hardware import Hardware
 from app.plan.rates import read_rates, shipped_rates
 from app.plan.scaling import rates_for
 from app.plan.shape import shape_of
+from scripts.fleet_report import REPORT as FAILURES
+from scripts.fleet_report import as_markdown as failures
 from scripts.readme import ROOT
 from scripts.scale_plots import draw
 from scripts.scale_runs import REPORTS, RUNS, SWEEP, SWEPT, command, read, swept
@@ -28,7 +32,8 @@ MEASURED = ("h200x2-llama-70b", "h200x2-llama-8b")
 def rendered(page: str) -> str:
     """The page with the figures of the reports that there are."""
     parts = {"plan": _plan, "rule": _rule, "fleet": _fleet, "theory": _theory}
-    for name, part in (parts | {"sweep": _sweep, "variants": _variants}).items():
+    parts |= {"sweep": _sweep, "variants": _variants, "failures": _failures}
+    for name, part in parts.items():
         page = _filled(page, name, "\n".join(part()) or TO_COME)
     return page
 
@@ -125,6 +130,17 @@ def _variants() -> Iterator[str]:
         for name, report in found.items()
     ]
     yield from _markdown([Table("Variants, on 12 engines", ["fleet", *_ROW], rows)])
+
+
+def _failures() -> Iterator[str]:
+    if not FAILURES.exists():
+        yield "Not run yet.\n"
+        return
+    report = json.loads(FAILURES.read_text(encoding="utf-8"))
+    yield f"```bash\n{report['command']}\n```\n"
+    versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    yield f"{Hardware(**report['hardware'])}; {versions} ([report](benchmarks/fleet-cpu.json))\n"
+    yield failures(report) + "\n"
 
 
 _ROW = ["as", "device", "host", "disk", "text", "TTFT median, ms", "p90", "p99"]

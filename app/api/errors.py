@@ -60,22 +60,26 @@ class NoModelError(NotFoundError):
 
 
 def body_of(error: Exception) -> tuple[int, dict[str, Any]]:
-    """The status and the body for an error; what was not raised on purpose says nothing."""
+    """The status and the body for an error.
+
+    One that was not raised on purpose is logged, and its body says nothing but that.
+    """
     for kind, status, name, code in KNOWN:
         if isinstance(error, kind):
             if isinstance(error, NoModelError):
                 return status, _body(str(error), name, "model", "model_not_found")
             if isinstance(error, BadRequestError):
                 return status, _body(str(error), name, error.param, error.code)
+            if status == 500:
+                log.error("a request failed", exc_info=error)
             return status, _body(str(error), name, None, code)
+    log.error("a request failed", exc_info=error)
     return 500, _body("The server failed; its log says why.", "server_error", None, None)
 
 
 def answer(error: Exception) -> JSONResponse:
-    """The response for an error. One that was not raised on purpose is logged."""
+    """The response for an error."""
     status, body = body_of(error)
-    if status == 500:
-        log.error("a request failed", exc_info=error)
     ERRORS.labels(str(status)).inc()
     headers = {}
     if isinstance(error, BusyError):

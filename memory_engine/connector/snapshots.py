@@ -47,15 +47,15 @@ def write(path: Path, contents: Contents, rows: Sequence[torch.Tensor]) -> None:
     path.parent.mkdir(mode=_MODE_FOLDER, parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     unfinished.touch(mode=_MODE_FILE)
+    rows = [each.contiguous() for each in rows]
     header = {
         "fingerprint": contents.fingerprint,
         "segments": json.dumps(contents.segments),
         "version": contents.version,
+        "digest": _digest(contents.version, rows),
     }
     try:
-        save_file(
-            {f"rows{n}": each.contiguous() for n, each in enumerate(rows)}, unfinished, header
-        )
+        save_file({f"rows{n}": each for n, each in enumerate(rows)}, unfinished, header)
     except SafetensorError as error:
         raise OSError(f"{unfinished} cannot be written: {error}") from error
     unfinished.replace(path)
@@ -73,14 +73,22 @@ def contents(path: Path) -> Contents | None:
 
 
 def read(path: Path, version: str) -> list[torch.Tensor]:
-    """The rows as they were written, on the CPU. OSError if it is not that version's file."""
+    """The rows as they were written, on the CPU.
+
+    Raises OSError if it is not that version's file, or was changed since it was written: KV
+    that is damaged looks like any other, and would be answered from.
+    """
     try:
         with safe_open(path, framework="pt") as file:
-            if (file.metadata() or {}).get("version") != version:
+            header = file.metadata() or {}
+            if header.get("version") != version:
                 raise OSError(f"{path} belongs to another snapshot than the first rank's")
-            return [file.get_tensor(f"rows{n}") for n in range(len(file.keys()))]
+            rows = [file.get_tensor(f"rows{n}") for n in range(len(file.keys()))]
     except SafetensorError as error:
         raise OSError(f"{path} cannot be read: {error}") from error
+    if header.get("digest") != _digest(version, rows):
+        raise OSError(f"{path} is damaged")
+    return rows
 
 
 def paths(folder: str, owner: str) -> list[Path]:
@@ -109,3 +117,10 @@ def prune(folder: str, budget: int, keep: str) -> None:
         if not path.name.startswith(kept):
             held -= path.stat().st_size
             path.unlink(missing_ok=True)
+
+
+def _digest(version: str, rows: Sequence[torch.Tensor]) -> str:
+    digest = hashlib.sha256(version.encode())
+    for each in rows:
+        digest.update(each.view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -221,6 +221,21 @@ def test_a_part_of_another_snapshot_is_not_read(tmp_path: Path) -> None:
         snapshots.read(path, other.version)
 
 
+def test_a_snapshot_in_which_a_bit_was_changed_is_not_served(tmp_path: Path) -> None:
+    first = Pair(tmp_path)
+    first.encode("a:2:3 b:5:4")
+    first.ask("snapshot")
+    (file,) = tmp_path.iterdir()
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    second = Pair(tmp_path)
+    second.ask("restore")
+    assert second.injected("a:2:3") == []
+    assert second.side.stats()["tokens_used"] == 0
+    second.side.check_integrity()
+
+
 def test_only_its_user_can_read_a_snapshot(tmp_path: Path) -> None:
     folder = tmp_path / "kv"
     first = Pair(folder)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import sys
 from asyncio.subprocess import Process, create_subprocess_exec
 from collections.abc import AsyncIterator
@@ -18,6 +17,7 @@ from memory_engine.engines.remote import RemoteEngine
 from scripts.readme import ROOT
 from tests.memory_engine.engines.fake_serve import KEY
 from tests.memory_engine.engines.routing import free_ports, until_healthy
+from tests.memory_engine.engines.talking import write_talking_llama
 
 
 @pytest.fixture(scope="session")
@@ -45,26 +45,8 @@ def small_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def talking_llama(tmp_path_factory: pytest.TempPathFactory, bundled_llm: Path) -> Path:
     """Random weights with the bundled model's tokenizer; 16 KiB of KV a token in float32."""
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    torch.manual_seed(5)
-    config = LlamaConfig(
-        hidden_size=128,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=16,
-        num_key_value_heads=16,
-        head_dim=64,
-        vocab_size=49152,
-        max_position_embeddings=2048,
-        initializer_range=0.2,
-        tie_word_embeddings=True,
-        eos_token_id=2,
-    )
     folder = tmp_path_factory.mktemp("talking-llama")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    for file in bundled_llm.glob("token*.json"):
-        shutil.copy(file, folder)
+    write_talking_llama(folder, bundled_llm)
     return folder
 
 
