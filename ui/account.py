@@ -30,7 +30,7 @@ def first_token(first: FirstToken) -> str:
 
 
 def finished(reply: Reply) -> str:
-    """The frozen line, the stacked times, the token counts, and which facts were used or did not fit."""
+    """The frozen line, the stacked times, the token counts, the facts used and those left out."""
     left_out = (
         f'<p class="left-out">{counted(reply.left_out, "more fact")} did not fit the '
         "model's context and had to be left out.</p>"
