@@ -5,7 +5,7 @@ from textwrap import shorten
 from agent.events import FirstToken, Reply, UsedFact
 from memory_engine.types import Mode
 from ui.difference import difference
-from ui.text import counted, day, milliseconds, verbatim
+from ui.text import as_html, counted, day, milliseconds
 
 SOURCE_SHOWN = 160  # characters: enough to know a message again
 MODE_NAMES = {Mode.TEXT: "Text", Mode.KV: "KV"}
@@ -30,7 +30,7 @@ def first_token(first: FirstToken) -> str:
 
 
 def finished(reply: Reply) -> str:
-    """The frozen line, the stacked times, the token counts, and what did not fit."""
+    """The frozen line, the stacked times, the token counts, the facts used and those left out."""
     left_out = (
         f'<p class="left-out">{counted(reply.left_out, "more fact")} did not fit the '
         "model's context and had to be left out.</p>"
@@ -39,7 +39,7 @@ def finished(reply: Reply) -> str:
     )
     return (
         f'<p class="ttft">{_headline(reply.ttft_ms, reply.e2e_ttft_ms)}</p>'
-        f"{_stack(reply)}{_tokens(reply)}{left_out}"
+        f"{_stack(reply)}{_tokens(reply)}{left_out}{facts_used(reply)}"
     )
 
 
@@ -91,8 +91,19 @@ def _tokens(reply: Reply) -> str:
     )
 
 
-def facts_title(reply: Reply) -> str:
-    """`3 facts used: 2 injected as KV, 1 sent as text`."""
+def facts_used(reply: Reply) -> str:
+    """`3 facts used: 2 injected as KV, 1 sent as text`, which opens the facts in prompt order."""
+    if not reply.facts:
+        return ""
+    facts = "".join(f"<li>{_fact(fact)}</li>" for fact in reply.facts)
+    # A list that scrolls must be reachable by keyboard.
+    return (
+        f'<details class="facts-used"><summary>{_facts_title(reply)}</summary>'
+        f'<ul tabindex="0" aria-label="Facts used">{facts}</ul></details>'
+    )
+
+
+def _facts_title(reply: Reply) -> str:
     injected = sum(fact.injected for fact in reply.facts)
     as_text = len(reply.facts) - injected
     ways = [f"{injected} injected as KV"] * bool(injected) + [f"{as_text} sent as text"] * bool(
@@ -101,23 +112,17 @@ def facts_title(reply: Reply) -> str:
     return f"{counted(len(reply.facts), 'fact')} used: {', '.join(ways)}"
 
 
-def facts_list(reply: Reply) -> str:
-    """A Markdown list of the facts of a reply, in prompt order."""
-    return "\n".join(f"- {_fact(fact)}" for fact in reply.facts)
-
-
 def _fact(fact: UsedFact) -> str:
     way = "injected" if fact.injected else "as text"
     date = f"{day(fact.when)}, " if fact.when else ""
-    return f"{verbatim(fact.text)} *({date}{way}; {_source(fact.source)})*"
+    how = f"({date}{way}; {_source(fact.source)})"
+    return f'{as_html(fact.text)} <span class="quiet">{as_html(how)}</span>'
 
 
 def _source(said: str) -> str:
-    return (
-        f"you said: “{verbatim(shorten(said, SOURCE_SHOWN, placeholder=' …'))}”"
-        if said
-        else "added by hand"
-    )
+    if not said:
+        return "added by hand"
+    return f"you said: “{shorten(said, SOURCE_SHOWN, placeholder=' …')}”"
 
 
 def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str = "") -> str:

@@ -48,7 +48,8 @@ def updates(
     """
 
     def translated(changes: Changes) -> Parts:
-        return {parts[name]: value for name, value in changes.items()}
+        # Gradio takes an empty dict for the value of the first part.
+        return {parts[name]: value for name, value in changes.items()} or gr.skip()
 
     def arguments(request: gr.Request, values: tuple[Any, ...]) -> tuple[Any, ...]:
         own = handlers_of(user_of(request))

@@ -43,8 +43,6 @@ class Pane:
         shown = [*self.before, *transcript([Message("user", self.question)])]
         if self.text:
             shown += transcript([Message("assistant", self.text)])
-        if self.reply and self.reply.facts:
-            shown.append(_facts(self.reply))
         return {self.name: shown, f"{self.name}_account": self.account}
 
 
@@ -58,11 +56,3 @@ def transcript(messages: list[Message]) -> Shown:
     """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown."""
     render = {"user": verbatim, "assistant": as_markdown}
     return [{"role": m.role, "content": render[m.role](m.content)} for m in messages]
-
-
-def _facts(reply: Reply) -> dict[str, Any]:
-    return {
-        "role": "assistant",
-        "content": account.facts_list(reply),
-        "metadata": {"title": account.facts_title(reply), "status": "done"},
-    }

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.test_chat import facts_used, finished, say
 from tests.browser.test_operations import converse
 from tests.ui.serving import GRADIO_WARNINGS
 
@@ -38,3 +39,22 @@ def test_no_view_has_a_serious_violation(own_page: Page) -> None:
     expect(page.get_by_text("The replies are identical.")).to_be_visible()
     found["timings"] = violations(page)
     assert found == {"chat": [], "memory": [], "timings": []}
+
+
+def test_replies_that_used_facts_have_no_serious_violation(own_page: Page) -> None:
+    page = own_page
+    converse(page, "My dog is called Biscuit")
+    expect(page.locator("#memory-panel")).to_contain_text("Biscuit.")
+    found = {}
+    for mode, panes in (("KV", 1), ("Side by side", 2)):
+        page.get_by_role("radio", name=mode, exact=True).check()
+        page.get_by_role("button", name="New conversation").click()
+        expect(page.get_by_role("log")).to_have_count(panes)
+        say(page, "What is my dog's name?")
+        expect(facts_used(page)).to_have_count(panes)
+        finished(page)
+        found[f"{mode}, closed"] = violations(page)
+        for pane in range(panes):
+            facts_used(page).nth(pane).click()
+        found[f"{mode}, open"] = violations(page)
+    assert not any(found.values()), found

@@ -39,6 +39,10 @@ def aborted(page: Page, chat: Served[Parts]) -> None:
     assert chat.opened.engine.aborted == 1
 
 
+def facts_used(page: Page) -> Locator:
+    return page.get_by_text(re.compile(r"^\d+ facts? used: "))
+
+
 def facts(page: Page) -> Locator:
     return page.locator("#memory-panel")
 
@@ -61,9 +65,9 @@ def test_a_fact_told_once_is_known_in_a_new_conversation_and_can_be_forgotten(
             page.get_by_role("listitem").filter(has_text=re.compile(rf"^{part} "))
         ).to_be_visible()
     expect(page.get_by_text(re.compile(r"Prompt of \d+ tokens: [1-9]\d* injected"))).to_be_visible()
-    log(page).get_by_text("1 fact used: 1 injected as KV").click()
+    page.get_by_text("1 fact used: 1 injected as KV").click()
     told = r"My dog is called Biscuit\. \(.*injected; you said: “My dog is called Biscuit”\)"
-    expect(log(page)).to_contain_text(re.compile(told))
+    expect(page.get_by_role("list", name="Facts used")).to_have_text(re.compile(told))
 
     page.get_by_label("Forget: My dog is called Biscuit.").click()
     page.get_by_role("button", name="Yes, forget").click()

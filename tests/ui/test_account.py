@@ -1,5 +1,6 @@
 """The account of a reply: which facts it used, how they came, and who said them."""
 
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -7,7 +8,7 @@ import pytest
 
 from agent.events import Reply, Timings, UsedFact
 from memory_engine.types import Mode
-from ui.account import facts_list, facts_title, finished, verdict
+from ui.account import facts_used, finished, verdict
 
 
 def reply_with(*facts: UsedFact) -> Reply:
@@ -15,26 +16,35 @@ def reply_with(*facts: UsedFact) -> Reply:
     return Reply("Hi", Mode.KV, "c", "stop", 1, 1, timings, 1, 0, 0, 1, 1, facts)
 
 
+def listed(reply: Reply) -> list[str]:
+    return re.findall("<li>(.*?)</li>", facts_used(reply), re.DOTALL)
+
+
 def test_a_fact_names_its_date_its_way_and_the_message_that_said_it() -> None:
-    said = "By the way: my *dog* is called Biscuit!"
+    said = "By the way: my *dog* is called <Biscuit>!"
     reply = reply_with(
-        UsedFact("1", "My dog is called Biscuit.", date(2026, 5, 3), 0.5, True, said),
+        UsedFact("1", "My dog is called <Biscuit>.", date(2026, 5, 3), 0.5, True, said),
         UsedFact("2", "I ski.", None, 0.4, False),
     )
-    assert facts_title(reply) == "2 facts used: 1 injected as KV, 1 sent as text"
-    assert facts_list(reply).splitlines() == [
-        "- My dog is called Biscuit. *(3 May 2026, injected; "
-        r"you said: “By the way: my \*dog\* is called Biscuit!”)*",
-        "- I ski. *(as text; added by hand)*",
+    title = "<summary>2 facts used: 1 injected as KV, 1 sent as text</summary>"
+    assert title in facts_used(reply)
+    assert listed(reply) == [
+        'My dog is called &lt;Biscuit&gt;. <span class="quiet">(3 May 2026, injected; '
+        "you said: “By the way: my *dog* is called &lt;Biscuit&gt;!”)</span>",
+        'I ski. <span class="quiet">(as text; added by hand)</span>',
     ]
 
 
 def test_of_a_long_message_the_beginning_is_told_on_one_line() -> None:
     said = "I ski.\n" + "And so on. " * 40
-    (line,) = facts_list(reply_with(UsedFact("1", "I ski.", None, 0.5, True, said))).splitlines()
+    (line,) = listed(reply_with(UsedFact("1", "I ski.", None, 0.5, True, said)))
     assert "I ski. And so on." in line
-    assert line.endswith(" …”)*")
-    assert len(line) < 220
+    assert line.endswith(" …”)</span>")
+    assert len(line) < 240
+
+
+def test_a_reply_without_facts_has_no_list_of_them() -> None:
+    assert "fact" not in finished(reply_with())
 
 
 @pytest.mark.parametrize(("cached", "told"), [(0, False), (16, False), (1024, True)])

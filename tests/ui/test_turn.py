@@ -1,6 +1,7 @@
 """A turn: what the page shows while it is asked, answered, stopped and refused."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import fields
@@ -91,11 +92,11 @@ async def test_the_reply_lists_its_facts_and_how_they_came() -> None:
     service = FakeService()
     await service.add_fact("ann", "My dog is called Biscuit")
     await service.add_fact("ann", "I live in *Lisbon*")
-    facts = merged(await changes_of(service, "Who?"))["left"][-1]
-    assert facts["metadata"]["title"] == "2 facts used: 1 injected as KV, 1 sent as text"
-    assert facts["content"].splitlines() == [
-        "- My dog is called Biscuit *(3 May 2026, as text; added by hand)*",
-        r"- I live in \*Lisbon\* *(3 May 2026, injected; added by hand)*",
+    account = merged(await changes_of(service, "Who?"))["left_account"]
+    assert "2 facts used: 1 injected as KV, 1 sent as text" in account
+    assert re.findall("<li>([^<]*) <span[^>]*>(.*?)</span>", account) == [
+        ("My dog is called Biscuit", "(3 May 2026, as text; added by hand)"),
+        ("I live in *Lisbon*", "(3 May 2026, injected; added by hand)"),
     ]
 
 
