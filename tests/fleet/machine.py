@@ -108,7 +108,8 @@ def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> 
 
     options = f"--policy consistent_hash --port {router} --prometheus-port {metrics}"
     options += " --health-check-interval-secs 1 --health-failure-threshold 1"
-    options += " --health-success-threshold 1 --log-level error --worker-urls"
+    options += " --health-success-threshold 1 --disable-circuit-breaker"
+    options += " --log-level error --worker-urls"
     command = [str(ROUTER), *options.split(), *urls]
     health = f"http://127.0.0.1:{router}/health"
     return Machine(

@@ -27,7 +27,8 @@ async def routed(urls: Sequence[str]) -> AsyncIterator[str]:
     port, metrics = free_ports(2)
     options = f"--policy consistent_hash --port {port} --prometheus-port {metrics}"
     options += " --health-check-interval-secs 1 --health-failure-threshold 1"
-    options += " --health-success-threshold 1 --log-level error --worker-urls"
+    options += " --health-success-threshold 1 --disable-circuit-breaker"
+    options += " --log-level error --worker-urls"
     process = await asyncio.create_subprocess_exec(
         ROUTER, *options.split(), *urls, stdout=asyncio.subprocess.DEVNULL
     )
