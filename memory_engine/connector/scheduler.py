@@ -170,8 +170,12 @@ class SchedulerSide:
                 self._tracked[request_id].verdict = verdict
         for request_id, error in report.archived.items():
             self._archive.report(request_id, error)
-            if request_id in self._tracked:
-                self._tracked[request_id].error = error
+            tracked = self._tracked.get(request_id)
+            if tracked is not None and tracked.params.op is Op.RESTORE:
+                # KV that cannot be read back is computed again: no error.
+                tracked.note = error
+            elif tracked is not None:
+                tracked.error = error
 
     def finished(self, request_id: str) -> dict[str, Any] | None:
         """The request ended in any way; returns its account for the caller, if it has one."""
