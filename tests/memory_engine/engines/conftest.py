@@ -75,8 +75,6 @@ async def engine_process(model: Path, folder: Path) -> AsyncIterator[ServedEngin
     }
     command = [sys.executable, "-m", "app", "engine", "--port", str(port)]
     command += ["--", "--max-num-batched-tokens", "256", "--block-size", "32"]
-    # The worker in the engine's process: one process less that imports vLLM.
-    command += ["--distributed-executor-backend", "uni"]
     process = await create_subprocess_exec(*command, env=environment)
     try:
         yield ServedEngine(f"http://127.0.0.1:{port}", process)
