@@ -42,8 +42,9 @@ async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
 ) -> None:
     prompt = Prompt("anna", words(20, seed=64))
     expected, _ = await reply(real_engine, prompt, Mode.TEXT)
-    for process in psutil.Process().children(recursive=True):
-        if not process.name().startswith("python"):
-            process.send_signal(signal.SIGINT)
+    cores = [each for each in psutil.Process().children() if "EngineCore" in each.name()]
+    assert cores
+    for process in cores:
+        process.send_signal(signal.SIGINT)
     await asyncio.sleep(0.5)
     assert (await reply(real_engine, prompt, Mode.TEXT))[0] == expected
