@@ -15,6 +15,7 @@ from app.accounts import Accounts
 from app.auth import COOKIE, session_token
 from app.auth_sessions import Sessions
 from app.auth_tries import Tries
+from app.telling import told
 from memory_engine.errors import BusyError, UserError
 
 PAGE = Template(files("app").joinpath("data/sign_in.html").read_text("utf-8"))
@@ -77,7 +78,7 @@ class Door:
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """The form with what went wrong, such as a database that is locked."""
-        return self._page("", str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+        return self._page("", told(error), HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _token(self, name: str, secret: str) -> str | None:
         if self._accounts is None:

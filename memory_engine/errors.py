@@ -26,9 +26,16 @@ InferScaleError
 Packages above this one raise these classes; none adds a root of its own.
 """
 
+from typing import ClassVar
+
 
 class InferScaleError(Exception):
     """Root of all errors raised on purpose."""
+
+    @property
+    def told(self) -> str:
+        """The message for people who use the service and do not run it."""
+        return str(self)
 
 
 class UserError(InferScaleError):
@@ -84,11 +91,19 @@ class PortTakenError(UserError):
 
 
 class DatabaseError(UserError):
-    """The database cannot be used as it is."""
+    """The database cannot be used as it is. The message may say where it is, `told` does not."""
+
+    _TOLD: ClassVar = "The database cannot be used. Whoever runs this server finds why in its log."
+
+    @property
+    def told(self) -> str:
+        return self._TOLD
 
 
 class DatabaseLockedError(DatabaseError):
     """Another process holds the write lock."""
+
+    _TOLD = "The database is locked by another program. Try again in a moment."
 
 
 class DatabaseReadOnlyError(DatabaseError):
@@ -98,9 +113,16 @@ class DatabaseReadOnlyError(DatabaseError):
 class DatabaseFullError(DatabaseError):
     """There is no room left on the database's disk."""
 
+    _TOLD = (
+        "There is no room left for the database, so nothing of this was stored. "
+        "Whoever runs this server has to make some."
+    )
+
 
 class DatabaseUnavailableError(DatabaseError):
     """The database's server does not answer, or not in time."""
+
+    _TOLD = "The database does not answer. Try again in a moment."
 
 
 class DatabaseRevisionError(DatabaseError):

@@ -223,8 +223,10 @@ class Memory:
             segments = {}
         held = self._encoding.resident(owner)
         encoded = {i: s for i, s in segments.items() if s.segment_id in held}
+        on_host = await self._engine.on_host(owner) if encoded and info.host_tokens else ()
         return Residency(
             {i: len(segment.token_ids) * of_token for i, segment in encoded.items()},
+            frozenset(i for i, segment in encoded.items() if segment.segment_id in on_host),
             frozenset(segments.keys() - encoded.keys()),
             Tier(arena.tokens_used * of_token, info.arena_tokens * of_token),
             Tier(arena.host_tokens_used * of_token, info.host_tokens * of_token),

@@ -15,12 +15,13 @@ class Tier:
 class Residency:
     """The facts of one owner whose KV is at hand, and the bytes that each of them takes.
 
-    `encoded` has them by fact id; the engine may move them between the tiers at any time.
-    A fact in `waiting` is not encoded yet: it is sent as text. Both are empty for a model
-    that is not injected.
+    `encoded` has them by fact id, `on_host` those that only host memory holds; the engine may
+    move them between the tiers at any time. A fact in `waiting` is not encoded yet: it is sent
+    as text. All are empty for a model that is not injected.
     """
 
     encoded: dict[str, int]
+    on_host: frozenset[str]
     waiting: frozenset[str]
     device: Tier
     host: Tier

@@ -1,6 +1,7 @@
 """The list of conversations, and what opening, leaving or changing one does to the page."""
 
 from app.service import ChatService
+from app.telling import told
 from memory_engine.errors import UserError
 from ui.account import stopped
 from ui.clicked import Click
@@ -59,7 +60,7 @@ class Conversations:
             return await self.open(tab, wanted.id, mode, search)
         except UserError as error:
             return {
-                "list_notice": notice(str(error)),
+                "list_notice": notice(told(error)),
                 **await self.listed(conversation_id, search),
             }
 
@@ -109,10 +110,10 @@ class Conversations:
             await self._running.stop(tab, leave=True)
         count = await self._service.forget_conversation(self._user, conversation_id)
         kept = open_id if open_id != conversation_id else None
-        told = f"Deleted, and {count} facts with it." if count else "Deleted."
+        deleted = f"Deleted, and {count} facts with it." if count else "Deleted."
         return {
             **(self._empty() if kept is None else {}),
-            "list_notice": said(told if count != 1 else "Deleted, and 1 fact with it."),
+            "list_notice": said(deleted if count != 1 else "Deleted, and 1 fact with it."),
             **await self.listed(kept, search),
         }
 

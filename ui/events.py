@@ -1,12 +1,13 @@
 """How a handler of the page becomes a handler of Gradio."""
 
 import inspect
-from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 import gradio as gr
 
+from app.telling import told
 from memory_engine.errors import SignInError
 from ui.pane import Changes
 
@@ -56,13 +57,24 @@ def updates(
         return (own, request.session_hash, *values) if tab else (own, *values)
 
     async def stream(request: gr.Request, *values: Any) -> Any:
-        async with aclosing(handler(*arguments(request, values))) as changing:
-            async for changes in changing:
-                yield translated(changes)
+        with telling():
+            async with aclosing(handler(*arguments(request, values))) as changing:
+                async for changes in changing:
+                    yield translated(changes)
 
     async def once(request: gr.Request, *values: Any) -> Any:
-        return translated(await handler(*arguments(request, values)))
+        with telling():
+            return translated(await handler(*arguments(request, values)))
 
     made = stream if inspect.isasyncgenfunction(handler) else once
     made.__qualname__ = handler.__qualname__
     return made
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Any error as a message on the page, in the words that are fit for it."""
+    try:
+        yield
+    except Exception as error:
+        raise gr.Error(told(error), print_exception=False) from error

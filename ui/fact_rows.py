@@ -73,9 +73,10 @@ def past_list(facts: Sequence[FactDocument], search: str) -> str:
 
 
 def whereabouts(fact_id: str, residency: Residency) -> str:
-    """`Encoded, 96 KiB of KV`, and what that means where it is not."""
+    """`Encoded: 96 KiB of KV in host memory`, and what it means where there is none."""
     if fact_id in residency.encoded:
-        return f"Encoded: {size(residency.encoded[fact_id])} of KV"
+        tier = "in host memory" if fact_id in residency.on_host else "on the device"
+        return f"Encoded: {size(residency.encoded[fact_id])} of KV {tier}"
     if fact_id in residency.waiting:
         return "Not encoded yet: sent as text"
     return "No KV: sent as text"

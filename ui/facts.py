@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from app.service import ChatService
+from app.telling import told
 from memory_engine.errors import NotFoundError, UserError
 from ui.clicked import Click
 from ui.fact_rows import Opened, facts_list, past_list, whereabouts
@@ -43,7 +44,7 @@ class Facts:
         try:
             await self._service.add_fact(self._user, text)
         except UserError as error:
-            return {"facts_notice": notice(str(error))}
+            return {"facts_notice": notice(told(error))}
         return {"new_fact": "", "facts_notice": "", **await self.listed(search, opened)}
 
     async def act(
@@ -56,7 +57,7 @@ class Facts:
         try:
             opened, message = await self._done(wanted, opened)
         except UserError as error:
-            message = notice(str(error))
+            message = notice(told(error))
         except Exception:
             yield {"facts_notice": "", **await self.listed(search, opened)}
             raise

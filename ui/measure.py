@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from app.comparing import WAYS, Measured, measure
 from app.figures import Distribution
 from app.service import ChatService
+from app.telling import told
 from memory_engine.errors import UnsupportedModelError, UserError
 from ui.difference import difference
 from ui.pane import Changes
@@ -27,7 +28,7 @@ class Measuring:
         try:
             found = await measure(self._service, user=self._user, message=question, k=int(k))
         except (UserError, UnsupportedModelError) as error:
-            yield {"measured": notice(str(error))}
+            yield {"measured": notice(told(error))}
             return
         yield {"measured": _shown(found)}
 

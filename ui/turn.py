@@ -13,6 +13,7 @@ import gradio as gr
 
 from agent.events import FirstToken, Reply, ReplyEvent
 from app.service import ChatService
+from app.telling import told
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui import account
@@ -83,7 +84,7 @@ class Turns:
         try:
             message = await self._last_message(now)
         except UserError as error:
-            yield {"notice": notice(str(error))}
+            yield {"notice": notice(told(error))}
             return
         async with aclosing(self._turn(tab, message, now, again=True)) as parts:
             async for changes in parts:
@@ -98,13 +99,13 @@ class Turns:
                 raise UserError(NOTHING_YET)
             await self._service.undo_exchange(self._user, now.conversation_id)
         except UserError as error:
-            return {"notice": notice(str(error))}
+            return {"notice": notice(told(error))}
         now = now.without_last()
-        told = said("Removed, with what only it taught.")
+        removed = said("Removed, with what only it taught.")
         return {
             "left": now.left,
             "right": now.right,
-            "notice": told,
+            "notice": removed,
             "editing": False,
             **_edit_bar(False),
             **offered(now.left),
@@ -116,7 +117,7 @@ class Turns:
         try:
             message = await self._last_message(Page(*page))
         except UserError as error:
-            return {"notice": notice(str(error))}
+            return {"notice": notice(told(error))}
         return {"prompt": message, "editing": True, "notice": "", **_edit_bar(True)}
 
     async def keep(self) -> Changes:
@@ -175,7 +176,7 @@ class Turns:
                 "prompt": "" if again else message,
                 "left": page.left,
                 "right": page.right,
-                "notice": notice(str(error)) if isinstance(error, UserError) else "",
+                "notice": notice(told(error)) if isinstance(error, UserError) else "",
             }
             if not isinstance(error, UserError):
                 raise

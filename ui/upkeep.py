@@ -8,6 +8,7 @@ from pathlib import Path
 from agent.audit import Finding
 from app.sample import load_sample, remove_sample
 from app.service import ChatService
+from app.telling import told
 from memory_engine.errors import UserError
 from memory_engine.residency import Residency, Tier
 from ui.pane import Changes
@@ -59,7 +60,7 @@ class Upkeep:
             text = await asyncio.to_thread(_read_and_remove, Path(path))
             done = await self._service.import_facts(self._user, text)
         except UserError as error:
-            return {"upkeep_notice": notice(str(error))}
+            return {"upkeep_notice": notice(told(error))}
         added, known = counted(done.added, "fact"), counted(done.known, "fact")
         left = f" {counted(done.left_out, 'fact')} of other conversations left out."
         return {
@@ -73,7 +74,7 @@ class Upkeep:
         try:
             person = await load_sample(self._service, self._user)
         except UserError as error:
-            return {"upkeep_notice": notice(str(error))}
+            return {"upkeep_notice": notice(told(error))}
         question = person.questions[0].question
         return {
             "upkeep_notice": said(
@@ -85,8 +86,8 @@ class Upkeep:
     async def remove_sample(self) -> Changes:
         """Forget the sample person; what the user said themselves stays."""
         count = await remove_sample(self._service, self._user)
-        told = f"{counted(count, 'fact')} of the sample person forgotten."
-        return {"upkeep_notice": said(told if count else "There is no sample person to remove.")}
+        removed = f"{counted(count, 'fact')} of the sample person forgotten."
+        return {"upkeep_notice": said(removed if count else "There is no sample person to remove.")}
 
     async def forget_everything(self, tab: str, typed: str) -> AsyncGenerator[Changes, None]:
         """Delete all that is known and was said, if that was typed, and prove that it is gone."""
@@ -124,8 +125,12 @@ def _read_and_remove(file: Path) -> str:
 def _residency(found: Residency, *, shared: bool = False) -> str:
     encoded = sum(found.encoded.values())
     facts = f"{counted(len(found.encoded), 'fact')} encoded, {size(encoded)} of KV"
-    waiting = f", {len(found.waiting)} not encoded yet" if found.waiting else ""
-    own = f'<p class="residency">{facts}{waiting}.</p>'
+    tiers = ""
+    if found.host.capacity and found.encoded:
+        there = len(found.on_host)
+        tiers = f": {len(found.encoded) - there} on the device, {there} in host memory"
+    waiting = f"; {len(found.waiting)} not encoded yet" if found.waiting else ""
+    own = f'<p class="residency">{facts}{tiers}{waiting}.</p>'
     if shared:
         return own
     host = _tier("Host memory", found.host) if found.host.capacity else ""

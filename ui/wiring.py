@@ -12,7 +12,7 @@ from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui.clicked import clicked
 from ui.conversations import Conversations, switched
-from ui.events import QUICK, SLOW, Parts, of, updates, user_of
+from ui.events import QUICK, SLOW, Parts, of, telling, updates, user_of
 from ui.facts import Facts
 from ui.pane import Shown
 from ui.states import SIDE_BY_SIDE
@@ -174,13 +174,14 @@ def add_api(service: ChatService) -> None:
     ) -> AsyncIterator[str]:
         """Ask `message` in mode "text" or "kv"; yields the reply as it grows."""
         text = ""
-        if mode not in list(Mode):
-            raise UserError(f"There is no mode {mode!r}: choose text or kv.")
-        events = service.reply(user=user_of(request), message=message, mode=Mode(mode))
-        async with aclosing(events) as stream:
-            async for event in stream:
-                text += getattr(event, "text", "")
-                yield text
+        with telling():
+            if mode not in list(Mode):
+                raise UserError(f"There is no mode {mode!r}: choose text or kv.")
+            events = service.reply(user=user_of(request), message=message, mode=Mode(mode))
+            async with aclosing(events) as stream:
+                async for event in stream:
+                    text += getattr(event, "text", "")
+                    yield text
 
     api(chat, api_name="chat", concurrency_limit=None, concurrency_id="chat")
 

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from app.metrics import ERRORS
+from app.telling import told
 from memory_engine.errors import (
     BusyError,
     DatabaseError,
@@ -64,17 +65,17 @@ def body_of(error: Exception) -> tuple[int, dict[str, Any]]:
 
     One that was not raised on purpose is logged, and its body says nothing but that.
     """
+    message = told(error)
     for kind, status, name, code in KNOWN:
         if isinstance(error, kind):
             if isinstance(error, NoModelError):
-                return status, _body(str(error), name, "model", "model_not_found")
+                return status, _body(message, name, "model", "model_not_found")
             if isinstance(error, BadRequestError):
-                return status, _body(str(error), name, error.param, error.code)
+                return status, _body(message, name, error.param, error.code)
             if status == 500:
                 log.error("a request failed", exc_info=error)
-            return status, _body(str(error), name, None, code)
-    log.error("a request failed", exc_info=error)
-    return 500, _body("The server failed; its log says why.", "server_error", None, None)
+            return status, _body(message, name, None, code)
+    return 500, _body(message, "server_error", None, None)
 
 
 def answer(error: Exception) -> JSONResponse:

@@ -119,7 +119,8 @@ class Gate:
         if isinstance(error, SignInError) and self._door and by_person:
             return RedirectResponse(SIGN_IN, 303)
         headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, SignInError) else None
-        return PlainTextResponse(str(error), body_of(error)[0], headers)
+        status, body = body_of(error)
+        return PlainTextResponse(body["error"]["message"], status, headers)
 
     def _check_host(self, header: str) -> None:
         # Where nobody signs in, a page of another site could have its name resolved to this

@@ -190,6 +190,7 @@ class SchedulerSide:
             self._counts.add(name, value)
         if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE, Op.LIST):
             tracked.resident = self._tiers.owned(tracked.params.owner)
+            tracked.on_host = self._tiers.on_host(tracked.params.owner)
         return {KEY: self._account(tracked)}
 
     def _account(self, tracked: Tracked) -> dict[str, Any]:

@@ -181,8 +181,7 @@ class Tiers:
     def contents(self, owner: str, without: set[str]) -> Held:
         """The owner's segments and where they are, but for those in `without`."""
         device = [i for i in self._device.owned(owner) if i not in without]
-        host = [] if self._host is None else self._host.owned(owner)
-        host = [i for i in host if i not in without and not self._device.resident(i)]
+        host = [i for i in self.on_host(owner) if i not in without]
         found = [self._device.find(owner, i) for i in device]
         found += [self._host.find(owner, i) for i in host] if self._host is not None else []
         kept = [segment for segment in found if segment is not None]
@@ -196,6 +195,11 @@ class Tiers:
         """The ids of the owner's segments on either tier."""
         held = self._device.owned(owner)
         return list(dict.fromkeys(held + ([] if self._host is None else self._host.owned(owner))))
+
+    def on_host(self, owner: str) -> list[str]:
+        """The ids of the owner's segments that only host memory holds."""
+        held = [] if self._host is None else self._host.owned(owner)
+        return [i for i in held if not self._device.resident(i)]
 
     def take_moves(self) -> tuple[Move, ...]:
         """The moves planned since the last call, for the worker to execute in this order."""

@@ -33,9 +33,11 @@ class Tracked:
     rejected: list[str] = field(default_factory=list)
     # How many segments a drop, demote or prefetch was about.
     count: int = 0
-    # After a restore: why nothing was read. What is at hand of the owner's.
+    # After a restore: why nothing was read. What is at hand of the owner's, and what of it
+    # only host memory has.
     note: str = ""
     resident: list[str] = field(default_factory=list)
+    on_host: list[str] = field(default_factory=list)
     probed: bool = False
     verdict: Verdict | None = None
 
@@ -78,7 +80,7 @@ class Tracked:
             account |= {"reason": verdict.reason or refusal, "errors": verdict.errors}
             account["injected"] = self.injected
         else:
-            account |= {"count": self.count, "resident": self.resident}
+            account |= {"count": self.count, "resident": self.resident, "on_host": self.on_host}
         return account | {"arena": arena}
 
 

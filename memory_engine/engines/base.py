@@ -106,6 +106,10 @@ class Engine(ABC):
     async def owned(self, owner: str) -> tuple[str, ...]:
         """The ids of the owner's segments, on the device and in host memory."""
 
+    async def on_host(self, owner: str) -> frozenset[str]:
+        """The ids of the owner's segments that only host memory holds."""
+        return frozenset()
+
     def home(self, owner: str) -> str:
         """Where the owner's segments are; once it is another place, they are not known to be.
 

@@ -120,6 +120,9 @@ class Fleet(Engine):
         held = await asyncio.gather(*(member.engine.owned(owner) for member in self._members))
         return tuple(sorted({i for ids in held for i in ids}))
 
+    async def on_host(self, owner: str) -> frozenset[str]:
+        return await self._router.on_host(owner)
+
     def home(self, owner: str) -> str:
         return self._router.home(owner)
 

@@ -121,6 +121,9 @@ class VllmEngine(Engine):
     async def owned(self, owner: str) -> tuple[str, ...]:
         return tuple((await self._account(owner, wire.list_params(owner)))["resident"])
 
+    async def on_host(self, owner: str) -> frozenset[str]:
+        return frozenset((await self._account(owner, wire.list_params(owner)))["on_host"])
+
     async def arena(self) -> ArenaStats:
         return wire.arena_stats((await self._account("", wire.stats_params()))["arena"])
 

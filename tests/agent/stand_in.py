@@ -128,7 +128,7 @@ class StandInMemory(Memory):
         facts = self.held.get(owner, [])
         here = {f.id: 1000 for f in facts if self._segment(owner, f.text) in resident}
         waiting = frozenset(f.id for f in facts if f.id not in here)
-        return Residency(here, waiting, Tier(1000 * len(here), 1 << 20), Tier(0, 0))
+        return Residency(here, frozenset(), waiting, Tier(1000 * len(here), 1 << 20), Tier(0, 0))
 
     def plan(
         self,

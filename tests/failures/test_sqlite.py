@@ -52,7 +52,8 @@ async def test_a_locked_database_is_a_503_that_says_when_to_come_back(
         reply = await client.post(CHAT, json=request)
         assert (reply.status_code, reply.headers["Retry-After"]) == (503, "5")
         assert reply.json()["error"]["code"] == "database_unavailable"
-        assert "Close the other program" in reply.json()["error"]["message"]
+        message = reply.json()["error"]["message"]
+        assert message == "The database is locked by another program. Try again in a moment."
         other.execute("ROLLBACK")
         other.close()
         assert (await client.post(CHAT, json=request)).status_code == 200

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.figures import distribution
+from app.telling import FAILED
 
-# What the API says of an error that nobody foresaw.
-UNFORESEEN = "The server failed; its log says why."
 # What a client sees of an app process that is killed: no answer at all.
 NO_ANSWER = "no answer: the connection broke"
 
@@ -24,7 +23,7 @@ class Failure:
     @property
     def clear(self) -> bool:
         """Whether it was said on purpose, in words for the user."""
-        return bool(self.message.strip()) and self.message not in (UNFORESEEN, NO_ANSWER)
+        return bool(self.message.strip()) and self.message not in (FAILED, NO_ANSWER)
 
 
 @dataclass

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.fleet.journal import NO_ANSWER, UNFORESEEN, Failure, Journal
+from app.telling import FAILED
+from tests.fleet.journal import NO_ANSWER, Failure, Journal
 
 
 def test_an_acknowledged_turn_that_is_not_stored_is_lost() -> None:
@@ -29,7 +30,7 @@ def test_what_was_not_acknowledged_may_be_there_or_not() -> None:
     ("message", "clear"),
     [
         ("No engine answers now. Send the message again in a minute.", True),
-        (UNFORESEEN, False),
+        (FAILED, False),
         (NO_ANSWER, False),
         (" ", False),
     ],
@@ -40,7 +41,7 @@ def test_an_error_is_clear_when_it_was_said_on_purpose(message: str, clear: bool
 
 
 def test_broken_connections_are_only_right_where_an_app_was_killed() -> None:
-    journal = Journal(failures=[Failure(0, NO_ANSWER), Failure(500, UNFORESEEN)])
+    journal = Journal(failures=[Failure(0, NO_ANSWER), Failure(500, FAILED)])
     assert journal.counts()["unclear_errors"] == 2
     assert journal.counts(breaks=True)["unclear_errors"] == 1
 

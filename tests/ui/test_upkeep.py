@@ -31,13 +31,17 @@ async def test_where_memory_is_counts_facts_and_bytes(tmp_path: Path) -> None:
 
 
 def test_what_waits_and_what_is_in_host_memory_is_told() -> None:
-    found = Residency({"1": 512}, frozenset({"2"}), Tier(512, 1024), Tier(0, 3 << 30))
+    encoded, host = {"1": 300, "3": 212}, frozenset({"3"})
+    found = Residency(encoded, host, frozenset({"2"}), Tier(512, 1024), Tier(0, 3 << 30))
     shown = _residency(found)
-    assert "1 fact encoded, 512 B of KV, 1 not encoded yet." in shown
+    assert (
+        "2 facts encoded, 512 B of KV: 1 on the device, 1 in host memory; 1 not encoded yet."
+        in shown
+    )
     assert "width:50.0%" in shown
     assert "0 B of 3.0 GiB" in shown
     own = _residency(found, shared=True)
-    assert "1 fact encoded, 512 B of KV" in own
+    assert "2 facts encoded, 512 B of KV: 1 on the device, 1 in host memory" in own
     assert " of " not in own.replace(" of KV", "")  # how much others have is theirs to know
 
 

@@ -86,7 +86,9 @@ def test_an_owner_is_demoted_and_prefetched_whole() -> None:
     held = tiers(6, 6)
     for name in ("a", "b", "c"):
         saved(held, name)
+    assert held.on_host("anna") == []
     assert held.demote("anna") == 3
+    assert held.on_host("anna") == held.owned("anna")
     assert held.stats()["tokens_used"] == 0
     assert held.prefetch("anna") == 3
     assert held.prefetch("anna") == 0

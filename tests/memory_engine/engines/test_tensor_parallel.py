@@ -54,7 +54,9 @@ async def replies(engine: EmbeddedEngine, prompt: Prompt) -> dict[str, list[int]
     await encoded(engine, "anna", prompt.token_ids, prompt.spans)
     found = {"text": (await reply(engine, prompt, Mode.TEXT, tokens=12))[0]}
     found["kv"] = await injected(engine, prompt)
+    assert await engine.on_host("anna") == frozenset()
     assert await engine.demote("anna") == len(LENGTHS)
+    assert await engine.on_host("anna") == set(await engine.owned("anna"))
     found["host"] = await injected(engine, prompt)
     assert (await engine.arena()).promotions == len(LENGTHS)
     return found
