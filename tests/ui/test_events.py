@@ -24,7 +24,7 @@ async def test_a_handler_that_changes_nothing_leaves_every_part_as_it_is() -> No
 
 
 ERRORS = [
-    (DatabaseFullError("/home/ann/inferscale.db is full"), "There is no room left"),
+    (DatabaseFullError("folder/biscuit.db is full"), "There is no room left"),
     (KeyError("what somebody said"), FAILED),
 ]
 
