@@ -82,13 +82,10 @@ class Conversations:
         }
 
     async def set_memory(self, conversation_id: str | None, memory: bool) -> Changes:
-        """Use memory in the open conversation, or not; a new one is begun to say so of it."""
-        if conversation_id is None:
-            if memory:
-                return {}
-            conversation_id = await self._service.new_conversation(self._user)
-        await self._service.set_memory(self._user, conversation_id, memory=memory)
-        return {"conversation_id": conversation_id}
+        """Use memory in the open conversation, or not; a new one begins as the page says."""
+        if conversation_id is not None:
+            await self._service.set_memory(self._user, conversation_id, memory=memory)
+        return {}
 
     def _empty(self) -> Changes:
         return {

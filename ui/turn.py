@@ -25,7 +25,9 @@ from ui.timings import Point, compared, with_replies
 
 Event = tuple[Mode, ReplyEvent]
 # What Gradio hands over, as the parts of the page are named in `ui.wiring.TURN_INPUTS`.
-PageValues = tuple[str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point], bool]
+PageValues = tuple[
+    str, str | None, int, Shown, Shown, int | None, bool, Sequence[Point], bool, bool
+]
 
 NOTHING_YET = "Nothing was said in this conversation yet."
 
@@ -37,7 +39,8 @@ class Page:
     `asked` counts the side-by-side turns, which alternates their order. `left` and
     `right` are what the panes show, kept only to be shown again. `k` is how many facts to
     recall, `editing` says that the message takes the place of the last one, `points` are
-    the times so far. `at_once`: side by side, neither mode waits for the other.
+    the times so far. `at_once`: side by side, neither mode waits for the other. `memory`: what
+    the page says of memory in this conversation, which SQL may not know yet.
     """
 
     mode: str
@@ -49,6 +52,7 @@ class Page:
     editing: bool
     points: Sequence[Point]
     at_once: bool
+    memory: bool
 
     def without_last(self) -> "Page":
         """The page without the last exchange."""
@@ -159,6 +163,8 @@ class Turns:
                 # Made here, so that a stopped turn still knows its conversation.
                 conversation_id = await self._service.new_conversation(self._user)
                 yield {"conversation_id": conversation_id}
+            if conversation_id is not None and not page.memory:
+                await self._service.set_memory(self._user, conversation_id, memory=False)
             if page.editing and conversation_id is not None:
                 await self._service.check(self._user, message)
                 await self._service.undo_exchange(self._user, conversation_id)

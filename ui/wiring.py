@@ -32,6 +32,7 @@ TURN_INPUTS = (
     "editing",
     "points",
     "at_once",
+    "memory",
 )
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),

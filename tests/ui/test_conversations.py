@@ -10,6 +10,7 @@ from ui.conversation_rows import as_document, file_name
 from ui.conversations import Conversations, switched
 from ui.running import Running
 from ui.states import SIDE_BY_SIDE
+from ui.turn import PageValues, Turns
 
 
 def told() -> FakeService:
@@ -142,10 +143,25 @@ async def test_memory_is_switched_off_in_one_conversation_and_shown_when_it_is_o
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
         conversations = Conversations(parts.service, "ann", Running())
-        assert await conversations.set_memory(None, True) == {}
-        talk = (await conversations.set_memory(None, False))["conversation_id"]
+        talk = await parts.service.new_conversation("ann")
+        assert await conversations.set_memory(None, False) == {}
+        assert await conversations.set_memory(talk, False) == {}
         await parts.say("I ski.", conversation_id=talk)
         assert await parts.known() == []
         changes = await conversations.open("tab", talk, "kv")
         assert changes["memory"] is False
         assert "memory off" in changes["conversations"]
+
+
+async def test_what_is_said_before_the_server_knows_that_memory_is_off_is_not_remembered(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        turns = Turns(parts.service, "ann", Running())
+        talk = await parts.service.new_conversation("ann")
+        for conversation_id in (None, talk):
+            page: PageValues = ("kv", conversation_id, 0, [], [], None, False, (), False, False)
+            assert [step async for step in turns.send("tab", "I ski.", *page)]
+        await parts.service.settle("ann")
+        assert await parts.known() == []
+        assert [each.memory for each in await parts.service.conversations("ann")] == [False, False]

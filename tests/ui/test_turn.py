@@ -35,8 +35,10 @@ def page(
     k: int | None = None,
     editing: bool = False,
     at_once: bool = False,
+    memory: bool = True,
 ) -> PageValues:
-    return mode, conversation_id, asked, list(left), list(right), k, editing, (), at_once
+    shown = list(left), list(right)
+    return mode, conversation_id, asked, *shown, k, editing, (), at_once, memory
 
 
 async def changes_of(
