@@ -14,6 +14,7 @@ import pytest_asyncio
 from agent.tables import Base
 from app.bundled import embedding_folder, llm_folder
 from tests.agent.parts import prepare, url_of
+from tests.memory_engine.families.measuring import Measuring
 from tests.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
@@ -35,6 +36,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if marked and not _gpu_answers():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU; torch finds none here"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def measuring(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Measuring | None]:
+    """What the families' tests wait for, begun before all others if they are to run."""
+    wanted = any("measured" in getattr(i, "fixturenames", ()) for i in request.session.items)
+    if not wanted or _gpu_answers():
+        yield None
+        return
+    process = Measuring(tmp_path_factory.mktemp("families"))
+    yield process
+    process.end()
 
 
 @pytest.fixture

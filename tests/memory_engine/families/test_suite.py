@@ -4,11 +4,7 @@ One process runs the suite, and again with mistakes made on purpose, once a sess
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +13,8 @@ import torch
 from app import families as table
 from memory_engine.families.family import Family
 from memory_engine.families.table import FAMILIES
+from tests.memory_engine.families.measuring import Measuring
 from tests.memory_engine.families.sabotage import SABOTAGES, Sabotage
-
-ROOT = Path(__file__).parents[3]
 
 POSITIONS = r"^values depend on the position \(layer 0"
 STATE = "^The model has layers that keep a state"
@@ -44,19 +39,12 @@ CONTRAST = {"float32": 0.04, "float16": 0.3, "bfloat16": 0.3}
 
 
 @pytest.fixture(scope="session")
-def measured() -> dict[tuple[str, str], dict[str, Any]]:
+def measured(measuring: Measuring | None) -> dict[tuple[str, str], dict[str, Any]]:
     """The findings by sabotage ("" for none) and family."""
     if torch.cuda.is_available():
         pytest.skip("the table is that of the CPU")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.memory_engine.families.measured"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"VLLM_LOGGING_LEVEL": "ERROR"},
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    findings = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert measuring is not None
+    findings = [json.loads(line) for line in measuring.lines() if line.startswith("{")]
     return {(finding["sabotage"], finding["family"]): finding for finding in findings}
 
 
