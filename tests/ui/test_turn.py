@@ -65,7 +65,16 @@ def distinct(steps: list[Changes], part: str) -> list[str]:
 
 
 def texts(shown: list[dict[str, Any]]) -> list[str]:
-    return [message["content"] for message in shown]
+    return [m["content"] for m in shown if not m["content"].startswith("<details")]
+
+
+def lines(shown: list[dict[str, Any]]) -> list[str]:
+    """What stands below the replies, and at which place."""
+    return [
+        f"{number}: {re.sub('<[^>]*>', '', message['content'])}"
+        for number, message in enumerate(shown)
+        if message["content"].startswith("<details")
+    ]
 
 
 async def test_a_reply_streams_behind_the_question() -> None:
