@@ -2,7 +2,8 @@
 
 users              who owns what; `facts_version` changes with every change of their facts
   conversations    a title and an order
-    turns          what was said, exactly; a user's turn also says whether it was remembered
+    turns          what was said, exactly; a user's turn also says whether it was remembered,
+                   a reply how it came about
   facts            what is known; an ended fact has an event that says why it ended
     fact_sources   the turns that said it; null is by hand
     fact_events    what happened to a fact, and when; holds no text

@@ -1,5 +1,7 @@
 """The list of conversations, and what opening, leaving or changing one does to the page."""
 
+import asyncio
+
 from app.service import ChatService
 from app.telling import told
 from memory_engine.errors import UserError
@@ -82,7 +84,8 @@ class Conversations:
             "right": shown if mode == SIDE_BY_SIDE else [],
             "left_account": account,
             "right_account": account if mode == SIDE_BY_SIDE else "",
-            "accounts": accounts(past.values(), whole=True),
+            # A long conversation has thousands of facts to draw.
+            "accounts": await asyncio.to_thread(accounts, past.values(), whole=True),
             "conversation_id": conversation_id,
             "memory": memory,
             **await self.listed(conversation_id, search),
