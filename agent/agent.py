@@ -18,6 +18,7 @@ from agent.events import ReplyEvent
 from agent.extract import Extractor
 from agent.facts import FactStore
 from agent.holding import Holding
+from agent.kept_account import to_keep
 from agent.knowledge import Knowledge
 from agent.periods import periods
 from agent.records import UserTurn
@@ -204,9 +205,12 @@ class Agent:
     async def _keep(self, shown: Shown, turn: UserTurn, *, replacing: bool) -> None:
         """Store what was shown. A database that is being restarted is waited for."""
         deadline = monotonic() + KEEP_S
+        account = to_keep(shown.reply) if shown.reply else None
         while True:
             try:
-                await self.transcript.add_reply(turn, shown.text, shown.status, replacing=replacing)
+                await self.transcript.add_reply(
+                    turn, shown.text, shown.status, account=account, replacing=replacing
+                )
                 return
             except (DatabaseLockedError, DatabaseUnavailableError):
                 if monotonic() > deadline:

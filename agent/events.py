@@ -21,7 +21,8 @@ class Timings:
 class UsedFact:
     """A fact that was in the prompt. `injected` means its KV came from the arena.
 
-    `source` is the user's message that said it, empty for one stated by hand.
+    `source` is the user's message that said it, empty for one stated by hand. In an account
+    of earlier, the text of a fact that was forgotten since is empty.
     """
 
     id: str

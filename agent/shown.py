@@ -14,7 +14,7 @@ class Shown:
     def __init__(self, keep: Mode) -> None:
         self._keep = keep
         self._texts: dict[Mode, str] = {}
-        self._finished: set[Mode] = set()
+        self._finished: dict[Mode, Reply] = {}
         self.turn: UserTurn | None = None
         self.failed = False
 
@@ -23,7 +23,7 @@ class Shown:
         if isinstance(event, TextDelta):
             self._texts[mode] = self._texts.get(mode, "") + event.text
         elif isinstance(event, Reply):
-            self._finished.add(mode)
+            self._finished[mode] = event
 
     @property
     def kept(self) -> Mode:
@@ -35,7 +35,12 @@ class Shown:
         return self._texts.get(self.kept, "")
 
     @property
+    def reply(self) -> Reply | None:
+        """The kept reply with its account; None for one that was cut off."""
+        return self._finished.get(self.kept)
+
+    @property
     def status(self) -> TurnStatus:
-        if self.kept in self._finished:
+        if self.reply is not None:
             return "complete"
         return "failed" if self.failed else "stopped"

@@ -2,7 +2,8 @@
 
 users              who owns what; `facts_version` changes with every change of their facts
   conversations    a title and an order
-    turns          what was said, exactly; a user's turn also says whether it was remembered
+    turns          what was said, exactly; a user's turn also says whether it was remembered,
+                   a reply how it came about
   facts            what is known; an ended fact has an event that says why it ended
     fact_sources   the turns that said it; null is by hand
     fact_events    what happened to a fact, and when; holds no text
@@ -11,8 +12,10 @@ api_keys           who may sign in, and as whom
 """
 
 from datetime import date, datetime
+from typing import Any
 
 from sqlalchemy import (
+    JSON,
     CheckConstraint,
     ForeignKey,
     Index,
@@ -71,6 +74,7 @@ class TurnRow(Base):
     """A turn. `remember` is null for the assistant's turns, which are never remembered.
 
     `key` is a digest of a program's message and all before it, by which it is known again.
+    `account` says how a whole reply came about, in numbers and ids: it holds no text.
     """
 
     __tablename__ = "turns"
@@ -101,6 +105,7 @@ class TurnRow(Base):
     remember_error: Mapped[str | None]
     remembered_at: Mapped[datetime | None]
     key: Mapped[str | None]
+    account: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

@@ -1,7 +1,7 @@
 """Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
 
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Delete, delete, exists, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -131,9 +131,15 @@ class Transcript:
             return await self._add_turn(session, owner, conversation_id, turn, client.conversation)
 
     async def add_reply(
-        self, turn: UserTurn, text: str, status: TurnStatus, *, replacing: bool = False
+        self,
+        turn: UserTurn,
+        text: str,
+        status: TurnStatus,
+        *,
+        account: dict[str, Any] | None = None,
+        replacing: bool = False,
     ) -> None:
-        """Store the reply to `turn`, as far as it was shown.
+        """Store the reply to `turn`, as far as it was shown, with its `account` if it is whole.
 
         With `replacing` it takes the place of the replies to `turn` before it, unless it
         has no word.
@@ -146,9 +152,8 @@ class Transcript:
             )
             if replacing:
                 await session.execute(_replies_to(turn))
-            await self._append(
-                session, conversation, TurnRow(role="assistant", text=text, status=status)
-            )
+            reply = TurnRow(role="assistant", text=text, status=status, account=account)
+            await self._append(session, conversation, reply)
 
     async def unremembered(self) -> list[UserTurn]:
         """All users' turns to remember, oldest first: new ones and those worth another try."""

@@ -12,10 +12,11 @@ from agent.agent import Agent
 from agent.audit import Finding, audit_file, audit_rows
 from agent.candidate import Candidate
 from agent.database import Database
-from agent.events import ReplyEvent
+from agent.events import Reply, ReplyEvent
 from agent.exchange_format import Document, FactDocument
 from agent.exporting import export_fact, export_facts
 from agent.importing import Imported
+from agent.kept_account import kept_accounts
 from agent.owner import agent_name, owner_name
 from agent.records import EVERYWHERE, Conversation, Fact, FactEvent, Scope
 from agent.request import Client, Request
@@ -187,6 +188,13 @@ class ChatService:
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
         return await self._agent.transcript.messages(owner_name(user), conversation_id)
+
+    async def accounts(self, user: str, conversation_id: str) -> dict[int, Reply]:
+        """The replies of a conversation that have an account, by their number in `messages`.
+
+        A fact that was forgotten since has an empty text. Raises NotFoundError.
+        """
+        return await kept_accounts(self._database, owner_name(user), conversation_id)
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
         """Whether the last reply was stopped, or failed, before its end. Raises NotFoundError."""

@@ -115,6 +115,8 @@ def _facts_title(reply: Reply) -> str:
 def _fact(fact: UsedFact) -> str:
     way = "injected" if fact.injected else "as text"
     date = f"{day(fact.when)}, " if fact.when else ""
+    if not fact.text:
+        return f'<span class="quiet">a fact that was forgotten since ({way})</span>'
     how = f"({date}{way}; {_source(fact.source)})"
     return f'{as_html(fact.text)} <span class="quiet">{as_html(how)}</span>'
 

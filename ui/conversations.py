@@ -1,12 +1,15 @@
 """The list of conversations, and what opening, leaving or changing one does to the page."""
 
+import asyncio
+
 from app.service import ChatService
 from app.telling import told
 from memory_engine.errors import UserError
-from ui.account import stopped
+from ui.account import finished, stopped
 from ui.clicked import Click
 from ui.conversation_rows import as_document, conversations_list, file_name
 from ui.pane import Changes, Shown, transcript
+from ui.past import Past, accounts
 from ui.running import Running
 from ui.states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
 from ui.upkeep import download
@@ -67,15 +70,22 @@ class Conversations:
     async def open(self, tab: str, conversation_id: str, mode: str, search: str = "") -> Changes:
         """Show a conversation as SQL keeps it."""
         await self._running.stop(tab, leave=True)
-        shown = transcript(await self._service.messages(self._user, conversation_id))
+        messages = await self._service.messages(self._user, conversation_id)
+        replies = await self._service.accounts(self._user, conversation_id)
+        past = {number: Past(reply) for number, reply in replies.items()}
+        shown, last = transcript(messages, past), replies.get(len(messages) - 1)
         cut_off = await self._service.cut_off(self._user, conversation_id)
+        account = stopped("") if cut_off else finished(last) if last else ""
         conversations = await self._service.conversations(self._user)
         (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
             **_showing(shown),
             "right": shown if mode == SIDE_BY_SIDE else [],
-            "left_account": stopped("") if cut_off else "",
+            "left_account": account,
+            "right_account": account if mode == SIDE_BY_SIDE else "",
+            # A long conversation has thousands of facts to draw.
+            "accounts": await asyncio.to_thread(accounts, past.values(), whole=True),
             "conversation_id": conversation_id,
             "memory": memory,
             **await self.listed(conversation_id, search),
@@ -93,6 +103,7 @@ class Conversations:
             **_showing([]),
             "conversation_id": None,
             "memory": True,
+            "accounts": accounts([], whole=True),
         }
 
     async def leave(self, tab: str) -> Changes:

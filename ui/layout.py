@@ -10,6 +10,7 @@ from ui.clicked import ON_CLICK
 from ui.drawing import html, search_box
 from ui.layout_memory import draw_memory
 from ui.layout_timings import draw_timings
+from ui.past import ON_OPEN
 from ui.states import SIDE_BY_SIDE
 
 # One view is shown at a time, on a narrow screen one panel; the choice is a mark of the body.
@@ -96,6 +97,7 @@ def _chat(service: ChatService) -> dict[str, Any]:
         parts |= _pane("right", "KV", visible=False)
     parts["strip"] = html(elem_id="strip")
     parts["notice"] = html(elem_id="notice")
+    parts["accounts"] = html(js_on_load=ON_OPEN, elem_id="accounts")
     parts |= _last_exchange()
     with gr.Row(elem_id="ask"):
         parts["prompt"] = gr.Textbox(
@@ -188,6 +190,7 @@ def _pane(name: str, label: str, *, visible: bool) -> dict[str, Any]:
             allow_tags=False,
             latex_delimiters=LATEX,
             feedback_options=None,
+            group_consecutive_messages=False,
             elem_classes="transcript",
         )
         account = html(elem_classes="account")

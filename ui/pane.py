@@ -1,11 +1,13 @@
 """One pane of the chat: what it showed before, the question, and the reply as it grows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent.events import FirstToken, Reply, ReplyEvent, TextDelta
 from memory_engine.types import Message
 from ui import account
+from ui.past import Past
 from ui.text import as_markdown, verbatim
 
 Changes = dict[str, Any]  # part of the page -> its new value
@@ -21,7 +23,12 @@ class Pane:
     question: str
     text: str = ""
     account: str = field(default_factory=account.waiting)
-    reply: Reply | None = None
+    past: Past | None = None
+
+    @property
+    def reply(self) -> Reply | None:
+        """The whole reply, once it is there."""
+        return self.past.reply if self.past else None
 
     def take(self, event: ReplyEvent) -> None:
         """Grow by one event."""
@@ -30,19 +37,21 @@ class Pane:
         elif isinstance(event, FirstToken):
             self.account = account.first_token(event)
         else:
-            self.reply, self.text = event, event.reply
+            self.past, self.text = Past(event), event.reply
             self.account = account.finished(event)
 
     def end(self) -> None:
         """The turn is over; without a whole reply it was stopped."""
-        if self.reply is None:
+        if self.past is None:
             self.account = account.stopped(self.account)
 
     def changes(self) -> Changes:
         """What the page must show now."""
-        shown = [*self.before, *transcript([Message("user", self.question)])]
+        messages = [Message("user", self.question)]
         if self.text:
-            shown += transcript([Message("assistant", self.text)])
+            messages.append(Message("assistant", self.text))
+        past = {1: self.past} if self.past else {}
+        shown = [*self.before, *transcript(messages, past)]
         return {self.name: shown, f"{self.name}_account": self.account}
 
 
@@ -52,7 +61,15 @@ def without_last(shown: Shown) -> Shown:
     return shown[: asked[-1]] if asked else shown
 
 
-def transcript(messages: list[Message]) -> Shown:
-    """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown."""
+def transcript(messages: Sequence[Message], past: Mapping[int, Past]) -> Shown:
+    """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown.
+
+    `past` has the replies with an account by their number; a line of it stands below each.
+    """
     render = {"user": verbatim, "assistant": as_markdown}
-    return [{"role": m.role, "content": render[m.role](m.content)} for m in messages]
+    shown = []
+    for number, message in enumerate(messages):
+        shown.append({"role": message.role, "content": render[message.role](message.content)})
+        if number in past:
+            shown.append({"role": "assistant", "content": past[number].line()})
+    return shown

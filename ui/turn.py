@@ -18,6 +18,7 @@ from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui import account
 from ui.pane import Changes, Pane, Shown, without_last
+from ui.past import accounts
 from ui.running import Progress, Running
 from ui.states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.stream import batches
@@ -215,6 +216,7 @@ class Turns:
             **offered([{}]),
             **_changes(panes, set(panes)),
             **verdict,
+            "accounts": accounts(pane.past for pane in panes.values() if pane.past),
             "asked": page.asked + bool(verdict),
             "points": points,
         }

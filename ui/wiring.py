@@ -37,6 +37,7 @@ TURN_INPUTS = (
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
     *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),
+    "accounts",
 )
 PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "download")
 LISTED = ("conversation_id", "find_conversation")

@@ -18,6 +18,7 @@ UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation", "residency")
 EMPTIED = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "send", "stop", "mode"),
     *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory"),
+    "accounts",
 )
 
 # A file made in the browser: what is exported is not written on the server.

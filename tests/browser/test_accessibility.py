@@ -57,4 +57,12 @@ def test_replies_that_used_facts_have_no_serious_violation(own_page: Page) -> No
         for pane in range(panes):
             facts_used(page).nth(pane).click()
         found[f"{mode}, open"] = violations(page)
+    say(page, "And my dog's name again?")
+    expect(page.locator("details.past:visible")).to_have_count(2)
+    finished(page)
+    found["earlier, closed"] = violations(page)
+    for earlier in page.locator("details.past:visible").all():
+        earlier.locator("summary").first.click()
+        earlier.locator(".facts-used summary").click()
+    found["earlier, open"] = violations(page)
     assert not any(found.values()), found

@@ -32,6 +32,7 @@ class FakeService(ChatService):
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
         self.kept: dict[str, list[Message]] = {}
+        self.accounted: dict[str, dict[int, Reply]] = {}  # what `accounts` finds
         self.options: list[dict[str, Any]] = []  # what else each reply was asked with
 
     async def reply(
@@ -144,6 +145,9 @@ class FakeService(ChatService):
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         return list(self.kept[conversation_id])
+
+    async def accounts(self, user: str, conversation_id: str) -> dict[int, Reply]:
+        return self.accounted.get(conversation_id, {})
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
         return self.cut_off_at == conversation_id

@@ -35,6 +35,13 @@ def test_a_fact_names_its_date_its_way_and_the_message_that_said_it() -> None:
     ]
 
 
+def test_a_fact_that_was_forgotten_since_is_one_without_its_text() -> None:
+    reply = reply_with(UsedFact("1", "", None, 0.5, True))
+    assert listed(reply) == [
+        '<span class="quiet">a fact that was forgotten since (injected)</span>'
+    ]
+
+
 def test_of_a_long_message_the_beginning_is_told_on_one_line() -> None:
     said = "I ski.\n" + "And so on. " * 40
     (line,) = listed(reply_with(UsedFact("1", "I ski.", None, 0.5, True, said)))

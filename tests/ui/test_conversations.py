@@ -6,6 +6,7 @@ from pathlib import Path
 from memory_engine.types import Message
 from tests.agent.parts import Parts, opened, url_of
 from tests.ui.fake_service import FakeService
+from ui.account import finished
 from ui.conversation_rows import as_document, file_name
 from ui.conversations import Conversations, switched
 from ui.running import Running
@@ -51,6 +52,48 @@ async def test_opening_tells_that_the_last_reply_was_cut_off() -> None:
     service.cut_off_at = "c0"
     assert "Stopped" in (await conversations.open("tab", "c0", "kv"))["left_account"]
     assert (await conversations.open("tab", "c1", "kv"))["left_account"] == ""
+
+
+async def test_opening_shows_the_account_of_every_reply(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        talk = (await parts.say("I ski.")).conversation_id or ""
+        second = await parts.ask("What do I do?", conversation_id=talk)
+        conversations = Conversations(parts.service, "ann", Running())
+        changes = await conversations.open("tab", talk, "kv")
+        both = await conversations.open("tab", talk, SIDE_BY_SIDE)
+    assert ["class=" in shown["content"] for shown in changes["left"]] == [
+        *(False, False, True),
+        *(False, False, True),
+    ]
+    assert "KV" in changes["left"][2]["content"]
+    assert "1 fact used" in changes["left"][5]["content"]
+    assert "I ski." not in changes["left"][5]["content"]
+    assert changes["accounts"].count("I ski.") == 2  # the fact, and the message that said it
+    assert changes["left_account"] == finished(second)
+    assert changes["right_account"] == ""
+    assert both["right_account"] == both["left_account"] == finished(second)
+
+
+async def test_opening_tells_nothing_of_a_forgotten_fact(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        fact = await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
+        talk = (await parts.ask("What do I do?")).conversation_id or ""
+        await parts.service.forget_fact("ann", fact.id)
+        changes = await Conversations(parts.service, "ann", Running()).open("tab", talk, "kv")
+    assert "Zanzibar" not in str(changes)
+    assert "a fact that was forgotten since" in changes["left_account"]
+
+
+async def test_the_accounts_of_another_user_are_not_shown(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
+        talk = (await parts.ask("What do I do?")).conversation_id or ""
+        click = {"id": talk, "act": "", "text": ""}
+        bobs = Conversations(parts.service, "bob", Running())
+        changes = await bobs.act("tab", click, "kv", None, "")
+    assert "There is no conversation" in changes["list_notice"]
+    assert changes.keys() == {"list_notice", "conversations", "download"}
+    assert "Zanzibar" not in str(changes)
 
 
 async def test_opening_side_by_side_fills_both_panes() -> None:
