@@ -208,7 +208,10 @@ def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]
         door = create_door(sessions, accounts)
     # The page is one layer up, so it is looked up by name when it is needed.
     page: Any = importlib.import_module("ui").create_app(
-        service, user=None if sign_in.required else settings.user, sign_out=sign_in.on_page
+        service,
+        user=None if sign_in.required else settings.user,
+        sign_out=sign_in.on_page,
+        passwords=settings.auth == "accounts",
     )
     desk = Desk(service, settings, sign_in)
     return desk, Gate(create_api(desk), page, sign_in, settings, door)

@@ -19,7 +19,7 @@ from ui.states import SIDE_BY_SIDE
 from ui.timings import drawn
 from ui.turn import Turns
 from ui.users import Users
-from ui.who import who
+from ui.who import who_with
 from ui.wiring_memory import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 
 TURN_INPUTS = (
@@ -41,7 +41,7 @@ PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "downlo
 LISTED = ("conversation_id", "find_conversation")
 
 
-def wire(parts: Parts, users: Users, demo: gr.Blocks) -> None:
+def wire(parts: Parts, users: Users, demo: gr.Blocks, *, passwords: bool = False) -> None:
     """Connect the page drawn by `layout.draw` to the handlers of whoever uses it."""
     _wire_after_turns(parts, _wire_turns(parts, users), users)
     _wire_last_exchange(parts, users)
@@ -50,7 +50,7 @@ def wire(parts: Parts, users: Users, demo: gr.Blocks) -> None:
     wire_memory(parts, users, demo)
     wire_timings(parts, users)
     if "who" in parts:
-        demo.load(who, None, parts["who"], **QUICK)
+        demo.load(who_with(passwords=passwords), None, parts["who"], **QUICK)
     demo.load(
         updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
