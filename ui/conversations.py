@@ -11,6 +11,9 @@ from ui.running import Running
 from ui.states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
 from ui.upkeep import download
 
+# Another conversation: what was said of the one before is of no interest in it.
+NOTHING_SAID: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}
+
 
 class Conversations:
     """The conversations of `user`."""
@@ -30,12 +33,14 @@ class Conversations:
         await self._running.stop(tab, leave=True)
         return {**self._empty(), **await self.listed(None, search)}
 
-    async def still_empty(self, conversation_id: str | None) -> Changes:
-        """The empty page once more, unless something was said since.
+    async def once_more(self, moved_on: bool, conversation_id: str | None, mode: str) -> Changes:
+        """What the panes show, again, after a turn whose tab has gone elsewhere since it began.
 
-        A busy browser may draw the last of a reply after the empty page that took its place.
+        A browser draws the updates of one event in order, those of two as it comes to them: a
+        busy one draws what is left of a reply over what took its place. This has to be called
+        when all of the reply is drawn.
         """
-        return {} if conversation_id else {"left": [], "right": [], **no_account()}
+        return await self._panes(conversation_id, mode) if moved_on else {}
 
     async def act(
         self, tab: str, click: dict[str, str], mode: str, open_id: str | None, search: str
@@ -67,15 +72,13 @@ class Conversations:
     async def open(self, tab: str, conversation_id: str, mode: str, search: str = "") -> Changes:
         """Show a conversation as SQL keeps it."""
         await self._running.stop(tab, leave=True)
-        shown = transcript(await self._service.messages(self._user, conversation_id))
-        cut_off = await self._service.cut_off(self._user, conversation_id)
+        panes = await self._panes(conversation_id, mode)
         conversations = await self._service.conversations(self._user)
         (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
-            **_showing(shown),
-            "right": shown if mode == SIDE_BY_SIDE else [],
-            "left_account": stopped("") if cut_off else "",
+            **NOTHING_SAID,
+            **panes,
             "conversation_id": conversation_id,
             "memory": memory,
             **await self.listed(conversation_id, search),
@@ -90,9 +93,21 @@ class Conversations:
         await self._service.set_memory(self._user, conversation_id, memory=memory)
         return {"conversation_id": conversation_id}
 
+    async def _panes(self, conversation_id: str | None, mode: str) -> Changes:
+        if conversation_id is None:
+            return _showing([])
+        shown = transcript(await self._service.messages(self._user, conversation_id))
+        cut_off = await self._service.cut_off(self._user, conversation_id)
+        return {
+            **_showing(shown),
+            "right": shown if mode == SIDE_BY_SIDE else [],
+            "left_account": stopped("") if cut_off else "",
+        }
+
     def _empty(self) -> Changes:
         return {
             **idle(self._service),
+            **NOTHING_SAID,
             **_showing([]),
             "conversation_id": None,
             "memory": True,
@@ -133,12 +148,4 @@ def switched(mode: str, left: Shown, right: Shown) -> Changes:
 
 
 def _showing(shown: Shown) -> Changes:
-    return {
-        "left": shown,
-        "right": [],
-        "notice": "",
-        "list_notice": "",
-        "editing": False,
-        **offered(shown),
-        **no_account(),
-    }
+    return {"left": shown, "right": [], **offered(shown), **no_account()}

@@ -140,7 +140,7 @@ class Turns:
         # The browser may skip all but the last of several changes that arrive together, so
         # each says all that the turn changed. It also repeats the last one when the event is
         # finished, perhaps after its tab went elsewhere: then that one must not say it.
-        whole: Changes = {}
+        whole: Changes = {"moved_on": False}
         async with self.running.turn(tab) as progress:
             async with aclosing(self._guarded(message, page, progress, again)) as parts:
                 async for changes in parts:

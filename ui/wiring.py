@@ -36,6 +36,7 @@ TURN_INPUTS = (
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
     *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),
+    "moved_on",
 )
 PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "download")
 LISTED = ("conversation_id", "find_conversation")
@@ -85,6 +86,13 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
 
 def _wire_after_turns(parts: Parts, turns: list[Any], users: Users) -> None:
     for turn in turns:
+        # Queued, as what it comes after: sent in the order in which the tab was changed.
+        turn.then(
+            updates(parts, users.conversations, Conversations.once_more),
+            of(parts, ("moved_on", "conversation_id", "mode")),
+            of(parts, ("left", "right", "left_account", "right_account", "strip", "acts")),
+            concurrency_id="leave", **SLOW,
+        )  # fmt: skip
         turn.then(
             updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
             of(parts, ("conversations",)), **QUICK,
@@ -130,10 +138,6 @@ def _wire_leaving(parts: Parts, users: Users) -> None:
     parts["new"].click(
         updates(parts, users.conversations, Conversations.new, tab=True),
         parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
-    ).then(
-        updates(parts, users.conversations, Conversations.still_empty),
-        parts["conversation_id"],
-        of(parts, ("left", "right", "left_account", "right_account", "strip")), **QUICK,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
         updates(parts, users.conversations, Conversations.act, tab=True),
