@@ -51,9 +51,26 @@ class Accounts:
         """Change a password, and sign every browser of the account out. Raises NotFoundError."""
         hashed = await self._passwords.hash(password)
         async with self._database.write() as session:
-            row = await _account(session, name)
-            row.password, row.changed_at = hashed, utc_now()
-            await end_all(session, row.name)
+            await _set(session, await _account(session, name), hashed)
+
+    async def change_password(
+        self, name: str, current: str, new: str, sessions: Sessions
+    ) -> str | None:
+        """Change a password for who knows the current one: the token of a session that goes on.
+
+        None for a wrong one. All other sessions end. Raises UserError for a new password that
+        is too short or too long.
+        """
+        seen = await self._fitting(name, current)
+        if seen is None:
+            return None
+        hashed = await self._passwords.hash(new)
+        async with self._database.write() as session:
+            row = await _unchanged(session, seen)
+            if row is None:
+                return None
+            await _set(session, row, hashed)
+            return await sessions.begin(session, row.name)
 
     async def remove(self, name: str) -> None:
         """Let nobody in by this name: no password, browser or key. Raises NotFoundError."""
@@ -69,19 +86,23 @@ class Accounts:
 
     async def sign_in(self, name: str, password: str, sessions: Sessions) -> str | None:
         """A new session: its token. None for a wrong password and for an unknown name alike."""
-        name = name.strip()
-        async with self._database.read() as session:
-            seen = await session.get(AccountRow, name)
-        if not await self._passwords.fits(seen.password if seen else None, password):
+        seen = await self._fitting(name, password)
+        if seen is None:
             return None
-        assert seen is not None, "what does not exist has no password that fits"
         renewed = await self._passwords.renewed(seen.password, password)
         async with self._database.write() as session:
-            row = await session.get(AccountRow, name, with_for_update=True)
-            if row is None or row.changed_at != seen.changed_at:
-                return None  # the password was changed while it was compared
+            row = await _unchanged(session, seen)
+            if row is None:
+                return None
             row.password = renewed
             return await sessions.begin(session, row.name)
+
+    async def _fitting(self, name: str, password: str) -> AccountRow | None:
+        """The account, if that is its password."""
+        async with self._database.read() as session:
+            seen = await session.get(AccountRow, name.strip())
+        fits = await self._passwords.fits(seen.password if seen else None, password)
+        return seen if fits else None
 
 
 async def users_of(database: Database, name: str) -> list[str]:
@@ -98,3 +119,14 @@ async def _account(session: AsyncSession, name: str) -> AccountRow:
     if row is None:
         raise NotFoundError(f"There is no account {name!r}. `inferscale accounts list` has all.")
     return row
+
+
+async def _unchanged(session: AsyncSession, seen: AccountRow) -> AccountRow | None:
+    """The account, locked; None if its password was changed since it was seen and compared."""
+    row = await session.get(AccountRow, seen.name, with_for_update=True)
+    return row if row is not None and row.changed_at == seen.changed_at else None
+
+
+async def _set(session: AsyncSession, row: AccountRow, hashed: str) -> None:
+    row.password, row.changed_at = hashed, utc_now()
+    await end_all(session, row.name)

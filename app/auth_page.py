@@ -2,39 +2,32 @@
 
 from html import escape
 from http import HTTPStatus
-from importlib.resources import files
-from string import Template
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from agent.text import storable
 from app.accounts import Accounts
 from app.auth import COOKIE, session_token
+from app.auth_form import HEADERS, keep_session, page, peer_of, template
+from app.auth_password_page import PasswordPage
 from app.auth_sessions import Sessions
 from app.auth_tries import Tries
 from app.telling import told
 from memory_engine.errors import BusyError, UserError
 
-PAGE = Template(files("app").joinpath("data/sign_in.html").read_text("utf-8"))
-NAME = Template(files("app").joinpath("data/sign_in_name.html").read_text("utf-8"))
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; font-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    "Referrer-Policy": "same-origin",
-}
+FORM, NAME = template("sign_in.html"), template("sign_in_name.html")
 
 
 class Door:
     """Signs browsers in with a password, or with a key where there are no `accounts`."""
 
-    def __init__(self, sessions: Sessions, accounts: Accounts | None) -> None:
+    def __init__(self, sessions: Sessions, accounts: Accounts | None, tries: Tries) -> None:
         self._sessions = sessions
         self._accounts = accounts
-        self._tries = Tries()
+        self._tries = tries
 
     async def form(self, request: Request) -> Response:
         """The form to sign in with, for who is not signed in."""
@@ -48,7 +41,7 @@ class Door:
         async with request.form(max_files=0, max_fields=4) as form:
             typed = {field: str(form.get(field, "")) for field in ("name", "secret")}
         name = storable(typed["name"]).strip()[:200]
-        peer = request.client.host if request.client else None
+        peer = peer_of(request)
         try:
             self._tries.count(name, peer)
         except BusyError as error:
@@ -59,14 +52,7 @@ class Door:
         self._tries.succeeded(name, peer)
         await self._sessions.end(session_token(request.headers))
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
-        response.set_cookie(
-            COOKIE,
-            token,
-            max_age=int(self._sessions.lifetime.total_seconds()),
-            secure=request.url.scheme == "https",
-            httponly=True,
-            samesite="lax",
-        )
+        keep_session(request, response, token, self._sessions)
         return response
 
     async def sign_out(self, request: Request) -> Response:
@@ -101,25 +87,29 @@ class Door:
         wrong = 'aria-invalid="true" aria-describedby="problem"' if problem else ""
         known = bool(name) or self._accounts is None
         field = NAME.substitute(name=escape(name), state=wrong if known else f"{wrong} autofocus")
-        page = PAGE.substitute(
+        content = FORM.substitute(
             problem=f'<p id="problem" role="alert">{escape(problem)}</p>' if problem else "",
             name=field if self._accounts else "",
             label="Password" if self._accounts else "API key",
             state=f"{wrong} autofocus" if known else wrong,
             hint="" if self._accounts else '<p class="hint">It begins with isk-.</p>',
         )
-        headers = HEADERS if retry_after is None else {**HEADERS, "Retry-After": str(retry_after)}
-        return HTMLResponse(page, status, headers)
+        return page("Sign in to InferScale", content, status, retry_after)
 
 
 def create_door(sessions: Sessions, accounts: Accounts | None) -> Starlette:
-    """The application at /sign-in and /sign-out."""
-    door = Door(sessions, accounts)
-    return Starlette(
-        routes=[
-            Route("/sign-in", door.form, methods=["GET"]),
-            Route("/sign-in", door.sign_in, methods=["POST"]),
-            Route("/sign-out", door.sign_out, methods=["POST"]),
-        ],
-        exception_handlers={UserError: door.failed},
-    )
+    """The application at /sign-in, /sign-out and, where there are passwords, /password."""
+    tries = Tries()
+    door = Door(sessions, accounts, tries)
+    routes = [
+        Route("/sign-in", door.form, methods=["GET"]),
+        Route("/sign-in", door.sign_in, methods=["POST"]),
+        Route("/sign-out", door.sign_out, methods=["POST"]),
+    ]
+    if accounts:
+        passwords = PasswordPage(sessions, accounts, tries)
+        routes += [
+            Route("/password", passwords.form, methods=["GET"]),
+            Route("/password", passwords.change, methods=["POST"]),
+        ]
+    return Starlette(routes=routes, exception_handlers={UserError: door.failed})

@@ -24,10 +24,7 @@ class Passwords:
 
     async def hash(self, password: str) -> str:
         """The hash to store. Raises UserError for a password that is too short or too long."""
-        if not SHORTEST <= len(password) <= LONGEST:
-            raise UserError(
-                f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}."
-            )
+        check_password(password)
         return await self._hashed(password)
 
     async def fits(self, stored: str | None, password: str) -> bool:
@@ -52,6 +49,14 @@ class Passwords:
             return self._hasher.verify(stored, _bytes(password))
         except (VerificationError, InvalidHashError):
             return False
+
+
+def check_password(password: str) -> None:
+    """Raise UserError for a password that is too short or too long to be set."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise UserError(
+            f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}."
+        )
 
 
 def _bytes(password: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Serving the chat: the port is taken first, then the model loads, then it listens."""
+"""Serving the chat: the port is taken first, then the model loads, then it is served."""
 
 import asyncio
 import contextlib
@@ -16,6 +16,7 @@ import uvicorn
 from app.auth import SignIn, check_exposure
 from app.compose import Progress, running_service
 from app.settings import Settings
+from app.starting import Starting
 from memory_engine.engines.base import Engine
 from memory_engine.errors import PortTakenError, SettingsError
 
@@ -40,7 +41,8 @@ async def serve(
 ) -> None:
     """Serve the chat until SIGINT or SIGTERM, then drain and return.
 
-    `announce` gets the page's URL when it really listens. Raises PortTakenError before
+    While the model loads, everybody is told so. `announce` gets the page's URL when the chat
+    is there. Raises PortTakenError before
     anything is loaded, and SettingsError where anybody could ask.
     """
     check_exposure(settings)
@@ -58,12 +60,13 @@ async def serve(
             elif len(stopping) == 1:
                 work.cancel()
 
-        with signals(stop):
+        with signals(stop), contextlib.closing(Starting(listener)) as meanwhile:
             try:
                 async with running_service(settings, engine=engine, progress=progress) as service:
                     await _note_where_nobody_can_sign_in(service, settings, progress)
                     url = _url(settings, listener)
                     server.append(_server(service, settings, lambda: announce(url)))
+                    meanwhile.close()
                     await server[0].serve(sockets=[listener])
                     progress("Stopping: finishing what is to be remembered ...")
             except asyncio.CancelledError:
@@ -72,7 +75,7 @@ async def serve(
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that holds the port: callers wait until the server accepts.
+    """A socket that holds the port: callers wait until somebody accepts.
 
     Raises PortTakenError, or SettingsError for a host or port that cannot be had.
     """
@@ -208,7 +211,10 @@ def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]
         door = create_door(sessions, accounts)
     # The page is one layer up, so it is looked up by name when it is needed.
     page: Any = importlib.import_module("ui").create_app(
-        service, user=None if sign_in.required else settings.user, sign_out=sign_in.on_page
+        service,
+        user=None if sign_in.required else settings.user,
+        sign_out=sign_in.on_page,
+        passwords=settings.auth == "accounts",
     )
     desk = Desk(service, settings, sign_in)
     return desk, Gate(create_api(desk), page, sign_in, settings, door)

@@ -14,6 +14,9 @@ from ui.running import Running
 from ui.states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
 from ui.upkeep import download
 
+# Another conversation: what was said of the one before is of no interest in it.
+NOTHING_SAID: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}
+
 
 class Conversations:
     """The conversations of `user`."""
@@ -33,12 +36,14 @@ class Conversations:
         await self._running.stop(tab, leave=True)
         return {**self._empty(), **await self.listed(None, search)}
 
-    async def still_empty(self, conversation_id: str | None) -> Changes:
-        """The empty page once more, unless something was said since.
+    async def once_more(self, moved_on: bool, conversation_id: str | None, mode: str) -> Changes:
+        """What the panes show, again, after a turn whose tab has gone elsewhere since it began.
 
-        A busy browser may draw the last of a reply after the empty page that took its place.
+        A browser draws the updates of one event in order, those of two as it comes to them: a
+        busy one draws what is left of a reply over what took its place. This has to be called
+        when all of the reply is drawn.
         """
-        return {} if conversation_id else {"left": [], "right": [], **no_account()}
+        return await self._panes(conversation_id, mode) if moved_on else {}
 
     async def act(
         self, tab: str, click: dict[str, str], mode: str, open_id: str | None, search: str
@@ -70,22 +75,13 @@ class Conversations:
     async def open(self, tab: str, conversation_id: str, mode: str, search: str = "") -> Changes:
         """Show a conversation as SQL keeps it."""
         await self._running.stop(tab, leave=True)
-        messages = await self._service.messages(self._user, conversation_id)
-        replies = await self._service.accounts(self._user, conversation_id)
-        past = {number: Past(reply) for number, reply in replies.items()}
-        shown, last = transcript(messages, past), replies.get(len(messages) - 1)
-        cut_off = await self._service.cut_off(self._user, conversation_id)
-        account = stopped("") if cut_off else finished(last) if last else ""
+        panes = await self._panes(conversation_id, mode)
         conversations = await self._service.conversations(self._user)
         (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
-            **_showing(shown),
-            "right": shown if mode == SIDE_BY_SIDE else [],
-            "left_account": account,
-            "right_account": account if mode == SIDE_BY_SIDE else "",
-            # A long conversation has thousands of facts to draw.
-            "accounts": await asyncio.to_thread(accounts, past.values(), whole=True),
+            **NOTHING_SAID,
+            **panes,
             "conversation_id": conversation_id,
             "memory": memory,
             **await self.listed(conversation_id, search),
@@ -97,13 +93,31 @@ class Conversations:
             await self._service.set_memory(self._user, conversation_id, memory=memory)
         return {}
 
+    async def _panes(self, conversation_id: str | None, mode: str) -> Changes:
+        if conversation_id is None:
+            return _showing([])
+        messages = await self._service.messages(self._user, conversation_id)
+        replies = await self._service.accounts(self._user, conversation_id)
+        past = {number: Past(reply) for number, reply in replies.items()}
+        shown, last = transcript(messages, past), replies.get(len(messages) - 1)
+        cut_off = await self._service.cut_off(self._user, conversation_id)
+        account = stopped("") if cut_off else finished(last) if last else ""
+        return {
+            **_showing(shown),
+            "right": shown if mode == SIDE_BY_SIDE else [],
+            "left_account": account,
+            "right_account": account if mode == SIDE_BY_SIDE else "",
+            # A long conversation has thousands of facts to draw.
+            "accounts": await asyncio.to_thread(accounts, past.values(), whole=True),
+        }
+
     def _empty(self) -> Changes:
         return {
             **idle(self._service),
+            **NOTHING_SAID,
             **_showing([]),
             "conversation_id": None,
             "memory": True,
-            "accounts": accounts([], whole=True),
         }
 
     async def leave(self, tab: str) -> Changes:
@@ -141,12 +155,5 @@ def switched(mode: str, left: Shown, right: Shown) -> Changes:
 
 
 def _showing(shown: Shown) -> Changes:
-    return {
-        "left": shown,
-        "right": [],
-        "notice": "",
-        "list_notice": "",
-        "editing": False,
-        **offered(shown),
-        **no_account(),
-    }
+    nothing = accounts([], whole=True)
+    return {"left": shown, "right": [], "accounts": nothing, **offered(shown), **no_account()}

@@ -28,22 +28,26 @@ def build_ui(
     running: Running | None = None,
     shared: bool = False,
     sign_out: bool = False,
+    passwords: bool = False,
 ) -> gr.Blocks:
     """The chat, for whoever asks. Nothing is sent to anybody else: no analytics, no fonts.
 
     `running` keeps the turns in progress, for whoever has to end them. `shared` says that
-    there may be more than one user; with `sign_out` the page has their name and a way out.
+    there may be more than one user; with `sign_out` the page has their name and a way out, with
+    `passwords` also the way to where they change their own.
     """
     users = Users(service, running or Running(), shared=shared)
     demo = gr.Blocks(title="InferScale", analytics_enabled=False, fill_width=True)
     with demo:
-        wire(draw(service, sign_out=sign_out), users, demo)
+        wire(draw(service, sign_out=sign_out), users, demo, passwords=passwords)
         add_api(service)
     demo.queue(max_size=WAITING_TURNS, api_open=False)
     return demo
 
 
-def create_app(service: ChatService, *, user: str | None, sign_out: bool = False) -> FastAPI:
+def create_app(
+    service: ChatService, *, user: str | None, sign_out: bool = False, passwords: bool = False
+) -> FastAPI:
     """An ASGI application with the chat at `/`, for the event loop `service` lives on.
 
     It is `user`'s chat; without one that of the Caller in the scope of each request, and of
@@ -68,7 +72,13 @@ def create_app(service: ChatService, *, user: str | None, sign_out: bool = False
 
     gr.mount_gradio_app(
         app,
-        build_ui(service, running=running, shared=user is None, sign_out=sign_out),
+        build_ui(
+            service,
+            running=running,
+            shared=user is None,
+            sign_out=sign_out,
+            passwords=passwords,
+        ),
         path="/",
         auth_dependency=whose,
         footer_links=[],

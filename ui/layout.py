@@ -63,6 +63,8 @@ def draw(service: ChatService, *, sign_out: bool = False) -> dict[str, Any]:
         "editing": gr.State(False),
         "points": gr.State([]),
         "opened": gr.State(None),
+        # Whether the tab has gone elsewhere since its last turn began.
+        "moved_on": gr.State(False),
         # What the page's script makes a file of: nothing is written on the server.
         "download": gr.Textbox(visible="hidden", label="Download"),
     }

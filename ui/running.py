@@ -4,6 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from time import monotonic
+
+# A browser that has not begun the turn it was promised after so many seconds does not.
+PROMISED_S = 10.0
 
 
 @dataclass
@@ -20,12 +24,14 @@ class Running:
 
     def __init__(self) -> None:
         self._turns: dict[str, Progress] = {}
+        self._promised: dict[str, float] = {}  # when, by tab
 
     @asynccontextmanager
     async def turn(self, tab: str) -> AsyncIterator[Progress]:
         """The block is the turn of `tab`; it begins when the one before has ended."""
         while tab in self._turns:
             await self._turns[tab].ended.wait()
+        self._promised.pop(tab, None)
         progress = self._turns[tab] = Progress()
         try:
             yield progress
@@ -33,12 +39,20 @@ class Running:
             del self._turns[tab]
             progress.ended.set()
 
-    async def free(self, tab: str, within: float = 1.0) -> bool:
-        """Whether `tab` has no turn, or one that ends within so many seconds."""
+    async def promise(self, tab: str, within: float = 1.0) -> bool:
+        """Promise `tab` the next turn, which is then its to begin.
+
+        False if it has a turn that does not end within so many seconds, or was promised one.
+        """
         if tab in self._turns:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._turns[tab].ended.wait(), within)
-        return tab not in self._turns
+        now = monotonic()
+        self._promised = {t: at for t, at in self._promised.items() if at > now - PROMISED_S}
+        if tab in self._turns or tab in self._promised:
+            return False
+        self._promised[tab] = now
+        return True
 
     async def stop(self, tab: str, *, leave: bool = False) -> None:
         """End the turn of `tab`, if there is one; returns when it has ended."""

@@ -70,7 +70,7 @@ class Turns:
 
     async def take(self, tab: str, message: str) -> Changes:
         """Empty the box for the turn that follows. Raises UserError during another turn."""
-        if not await self.running.free(tab):
+        if not await self.running.promise(tab):
             raise UserError("A reply is still being written. Wait for it, or stop it first.")
         return {"taken": message, "prompt": ""}
 
@@ -145,7 +145,7 @@ class Turns:
         # The browser may skip all but the last of several changes that arrive together, so
         # each says all that the turn changed. It also repeats the last one when the event is
         # finished, perhaps after its tab went elsewhere: then that one must not say it.
-        whole: Changes = {}
+        whole: Changes = {"moved_on": False}
         async with self.running.turn(tab) as progress:
             async with aclosing(self._guarded(message, page, progress, again)) as parts:
                 async for changes in parts:

@@ -1,5 +1,7 @@
 """Who uses the page, and the way out, where people sign in on a page of ours."""
 
+from collections.abc import Callable
+
 import gradio as gr
 
 from ui.events import user_of
@@ -24,10 +26,21 @@ window.fetch = async (...request) => {
 """
 
 
-def who(request: gr.Request) -> str:
-    """The user's name and a form that ends the session; the form needs no script."""
-    return (
-        '<div class="who"><p><span class="quiet">Signed in as</span> '
-        f"<strong>{as_html(user_of(request))}</strong></p>"
-        '<form method="post" action="/sign-out"><button>Sign out</button></form></div>'
-    )
+CHANGE_PASSWORD = '<a href="/password">Change password</a>'
+
+
+def who_with(*, passwords: bool) -> Callable[[gr.Request], str]:
+    """What draws the user's name and a form that ends the session; the form needs no script.
+
+    With `passwords` there is a link to where the user changes their own.
+    """
+
+    def who(request: gr.Request) -> str:
+        return (
+            '<div class="who"><p><span class="quiet">Signed in as</span> '
+            f"<strong>{as_html(user_of(request))}</strong></p>"
+            f"{CHANGE_PASSWORD if passwords else ''}"
+            '<form method="post" action="/sign-out"><button>Sign out</button></form></div>'
+        )
+
+    return who

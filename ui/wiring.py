@@ -19,7 +19,7 @@ from ui.states import SIDE_BY_SIDE
 from ui.timings import drawn
 from ui.turn import Turns
 from ui.users import Users
-from ui.who import who
+from ui.who import who_with
 from ui.wiring_memory import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 
 TURN_INPUTS = (
@@ -37,13 +37,14 @@ TURN_INPUTS = (
 TURN_OUTPUTS = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
     *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),
-    "accounts",
+    *("accounts", "moved_on"),
 )
+PANES = ("left", "right", "left_account", "right_account", "strip", "acts", "accounts")
 PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "download")
 LISTED = ("conversation_id", "find_conversation")
 
 
-def wire(parts: Parts, users: Users, demo: gr.Blocks) -> None:
+def wire(parts: Parts, users: Users, demo: gr.Blocks, *, passwords: bool = False) -> None:
     """Connect the page drawn by `layout.draw` to the handlers of whoever uses it."""
     _wire_after_turns(parts, _wire_turns(parts, users), users)
     _wire_last_exchange(parts, users)
@@ -52,7 +53,7 @@ def wire(parts: Parts, users: Users, demo: gr.Blocks) -> None:
     wire_memory(parts, users, demo)
     wire_timings(parts, users)
     if "who" in parts:
-        demo.load(who, None, parts["who"], **QUICK)
+        demo.load(who_with(passwords=passwords), None, parts["who"], **QUICK)
     demo.load(
         updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
@@ -80,13 +81,21 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
             parts["prompt"],
             of(parts, ("taken", "prompt")),
             **QUICK,
-        ).success(**send, **SLOW),
+            # A busy browser may still draw the reply that this tab left.
+        ).success(**send, **SLOW, trigger_mode="multiple"),
         parts["retry"].click(**retry, **SLOW),
     ]
 
 
 def _wire_after_turns(parts: Parts, turns: list[Any], users: Users) -> None:
     for turn in turns:
+        # Queued, as what it comes after: sent in the order in which the tab was changed.
+        turn.then(
+            updates(parts, users.conversations, Conversations.once_more),
+            of(parts, ("moved_on", "conversation_id", "mode")),
+            of(parts, PANES),
+            concurrency_id="leave", **SLOW,
+        )  # fmt: skip
         turn.then(
             updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
             of(parts, ("conversations",)), **QUICK,
@@ -132,10 +141,6 @@ def _wire_leaving(parts: Parts, users: Users) -> None:
     parts["new"].click(
         updates(parts, users.conversations, Conversations.new, tab=True),
         parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
-    ).then(
-        updates(parts, users.conversations, Conversations.still_empty),
-        parts["conversation_id"],
-        of(parts, ("left", "right", "left_account", "right_account", "strip")), **QUICK,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
         updates(parts, users.conversations, Conversations.act, tab=True),

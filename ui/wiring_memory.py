@@ -17,7 +17,7 @@ LOOKED_AT = ("find_fact", "opened")
 UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation", "residency")
 EMPTIED = (
     *("left", "right", "left_account", "right_account", "strip", "notice", "send", "stop", "mode"),
-    *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory"),
+    *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory", "moved_on"),
     "accounts",
 )
 

@@ -16,7 +16,8 @@ from app.auth import CALLER, SignIn, from_elsewhere, is_loopback
 from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 
-SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+SIGN_IN = "/sign-in"
+AT_THE_DOOR = {SIGN_IN, "/sign-out", "/password"}
 # Gradio's program for the browser, the same for everybody.
 PUBLIC = ("/static/", "/assets/", "/theme.css", "/favicon.ico")
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -89,7 +90,7 @@ class Gate:
             self._check_host(headers.get("host", ""))
             if scope["method"] not in SAFE and from_elsewhere(headers):
                 raise ForbiddenError(ELSEWHERE)
-            at_door = self._door is not None and scope["path"] in (SIGN_IN, SIGN_OUT)
+            at_door = self._door is not None and scope["path"] in AT_THE_DOOR
             if not at_door and not scope["path"].startswith(PUBLIC):
                 peer = scope["client"][0] if scope.get("client") else None
                 scope[CALLER] = await self._sign_in.visitor(headers, peer)

@@ -102,6 +102,43 @@ async def test_a_password_that_changes_while_it_is_compared_opens_nothing(tmp_pa
 
         slow = Accounts(parts.database, Slow(CHEAP))
         assert await slow.sign_in("ann", PASSWORD, sessions) is None
+        await accounts.set_password("ann", PASSWORD)
+        assert await slow.change_password("ann", PASSWORD, "a third long secret", sessions) is None
+        assert await accounts.sign_in("ann", "another long secret", sessions)
+
+
+async def test_of_two_changes_of_a_password_at_once_one_is_made(tmp_path: Path) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        sessions = Sessions(parts.database, 1)
+        accounts = accounts_of(parts)
+        await accounts.add("ann", PASSWORD)
+        wanted = [f"another long secret {n}" for n in range(4)]
+        changed = await asyncio.gather(
+            *(accounts.change_password("ann", PASSWORD, new, sessions) for new in wanted)
+        )
+        (token,) = filter(None, changed)
+        assert await sessions.owner_of(token, by_key=False) == "ann"
+        let_in = [await accounts.sign_in("ann", each, sessions) for each in (PASSWORD, *wanted)]
+        assert [bool(each) for each in let_in] == [False, *map(bool, changed)]
+
+
+async def test_an_account_that_is_removed_while_its_password_changes_stays_removed(
+    tmp_path: Path,
+) -> None:
+    async with opened(url_of(tmp_path)) as parts:
+        sessions = Sessions(parts.database, 1)
+        accounts = accounts_of(parts)
+        await accounts.add("ann", PASSWORD)
+
+        class Slow(Passwords):
+            async def hash(self, password: str) -> str:
+                await accounts.remove("ann")
+                return await super().hash(password)
+
+        slow = Accounts(parts.database, Slow(CHEAP))
+        new = "another long secret"
+        assert await slow.change_password("ann", PASSWORD, new, sessions) is None
+        assert await accounts.listed() == []
 
 
 class Counted(PasswordHasher):

@@ -9,10 +9,14 @@ from typing import Any
 import httpx2
 import pytest
 from sqlalchemy import select, text, update
+from starlette.routing import Route
 
 from agent.tables import SessionRow
 from agent.utc import utc_now
+from app.api.gate import AT_THE_DOOR
 from app.auth import COOKIE
+from app.auth_page import create_door
+from app.auth_sessions import Sessions
 from tests.app.api.serving import Api, api
 from tests.app.test_auth import bytes_of
 
@@ -186,7 +190,7 @@ async def test_a_form_of_megabytes_is_not_read(tmp_path: Path) -> None:
         assert (await sign_in(client, secret="x" * (1 << 20))).status_code == 413
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/gradio_api/run/predict"])
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/password", "/gradio_api/run/predict"])
 async def test_another_sites_page_cannot_make_a_browser_post(tmp_path: Path, path: str) -> None:
     async with with_ann(tmp_path) as at, at.http() as client:
         await sign_in(client)
@@ -194,6 +198,12 @@ async def test_another_sites_page_cannot_make_a_browser_post(tmp_path: Path, pat
             reply = await client.post(path, data={"name": "x"}, headers=headers)
             assert reply.status_code == 403
         assert await page_of(client) == (200, "the page")
+
+
+async def test_all_that_the_door_has_is_reached(tmp_path: Path) -> None:
+    async with with_ann(tmp_path) as at:
+        door = create_door(Sessions(at.parts.database, 1), at.accounts)
+        assert {route.path for route in door.routes if isinstance(route, Route)} == AT_THE_DOOR
 
 
 async def test_a_browsers_session_does_not_open_the_api(tmp_path: Path) -> None:

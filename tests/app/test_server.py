@@ -185,6 +185,37 @@ def test_the_access_log_has_no_query() -> None:
     assert record.getMessage() == '1.2.3.4:5 - "GET /v1/memories/search"'
 
 
+async def test_while_the_model_loads_everybody_is_told_and_then_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = asyncio.Event()
+
+    @asynccontextmanager
+    async def service(*_: object, **__: object) -> AsyncIterator[ChatService]:
+        await loaded.wait()
+        async with opened(url_of(tmp_path)) as parts:
+            yield parts.service
+
+    monkeypatch.setattr("app.server.running_service", service)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    urls: asyncio.Queue[str] = asyncio.Queue()
+    serving = asyncio.create_task(
+        serve(Settings(port=port), announce=urls.put_nowait, progress=lambda text: None)
+    )
+    transport = httpx2.AsyncHTTPTransport(verify=False, retries=3)
+    url = f"http://127.0.0.1:{port}"
+    async with httpx2.AsyncClient(transport=transport, base_url=url, timeout=30) as client:
+        early = await client.get("/readyz")
+        loaded.set()
+        assert await urls.get() == url
+        late = await client.get("/readyz")
+    os.kill(os.getpid(), signal.SIGTERM)
+    await serving
+    assert (early.status_code, late.status_code) == (503, 200)
+
+
 def test_ctrl_c_while_the_model_loads_ends_at_once() -> None:
     with started(60) as process:
         assert process.stderr is not None

@@ -171,6 +171,35 @@ def test_on_a_phone_signing_in_and_out_fits(phone: Page) -> None:
     assert phone.evaluate(OVERFLOW) <= 0
 
 
+def test_a_password_is_changed_by_keyboard_and_its_form_fits_and_is_accessible(
+    phone: Page, home: Served[Parts]
+) -> None:
+    page, new = phone, "another long secret"
+    home.wait(Accounts(home.opened.database).add("eve", PASSWORD))
+    sign_in(page, "eve")
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Conversations", exact=True).click()
+    page.get_by_role("link", name="Change password").click()
+    expect(page.get_by_label("Current password")).to_be_focused()
+    for typed in (PASSWORD, new, new[:-1]):
+        page.keyboard.type(typed)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("New password again")).to_be_focused()
+    expect(page.get_by_role("alert")).to_contain_text("Type both again.")
+    assert page.evaluate(OVERFLOW) <= 0
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+    for label, typed in (("Current password", PASSWORD), ("New password", new)):
+        page.get_by_label(label, exact=True).fill(typed)
+    page.get_by_label("New password again").fill(new)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your password is changed")).to_be_visible()
+    page.get_by_role("link", name="Back to the chat").click()
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=20_000)
+
+
 def test_signing_in_has_no_serious_violation(page: Page) -> None:
     found = {}
     for scheme in ("light", "dark"):

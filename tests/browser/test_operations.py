@@ -102,6 +102,32 @@ def test_a_conversation_is_found_renamed_exported_and_deleted(
     expect(log(page)).not_to_contain_text("Nice to know.")
 
 
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_conversation_opened_in_mid_reply_stays_on_a_slow_machine(
+    own_page: Page, shared_chat: Served[Parts], *, goes_on: bool
+) -> None:
+    page, panel = own_page, own_page.locator("#conversations-panel")
+    converse(page, "Hello")
+    page.get_by_role("button", name="New conversation").click()
+    expect(log(page)).not_to_contain_text("Nice to know.")
+    slow = page.context.new_cdp_session(page)
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    say(page, "Please count")
+    expect(log(page)).to_contain_text("3 4 5")
+    panel.get_by_role("button", name=re.compile("^Hello")).click()
+    expect(log(page)).to_contain_text("Nice to know.")
+    if goes_on:
+        say(page, "Thank you")
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    # What was left of the reply is drawn after it, and then the conversation once more.
+    page.wait_for_timeout(1000)
+    expect(log(page)).to_have_text(re.compile("^((?!3 4 5).)*Nice to know", re.DOTALL))
+    expect(page.get_by_role("button", name="Regenerate")).to_be_visible()
+    if goes_on:
+        expect(log(page)).to_contain_text("Thank you")
+        expect(log(page).get_by_text("Nice to know.")).to_have_count(2)
+
+
 def test_with_memory_off_nothing_said_is_remembered(own_page: Page) -> None:
     page = own_page
     page.get_by_role("button", name="Memory and facts to recall").click()

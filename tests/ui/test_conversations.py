@@ -108,10 +108,25 @@ async def test_a_new_conversation_is_an_empty_page_and_stores_nothing() -> None:
     assert list(service.kept) == ["c0", "c1", "c2"]
 
 
-async def test_an_empty_page_is_drawn_again_unless_something_was_said_since() -> None:
+async def test_what_took_the_place_of_a_reply_is_shown_once_more_when_that_is_drawn() -> None:
     conversations = conversations_of(told())
-    assert (await conversations.still_empty(None))["left"] == []
-    assert await conversations.still_empty("c1") == {}
+    assert await conversations.once_more(False, "c0", "kv") == {}
+    for mode in ("kv", SIDE_BY_SIDE):
+        opened = await conversations.open("tab", "c0", mode)
+        again = await conversations.once_more(True, "c0", mode)
+        assert again["left"] != []
+        assert again == {part: opened[part] for part in again}
+    assert (await conversations.once_more(True, None, "kv"))["left"] == []
+
+
+async def test_whatever_takes_the_place_of_a_conversation_says_so() -> None:
+    conversations = conversations_of(told())
+    for changes in (
+        await conversations.new("tab", ""),
+        await conversations.open("tab", "c1", "kv"),
+        await conversations.leave("tab"),
+    ):
+        assert changes["moved_on"] is True
 
 
 def test_one_pane_goes_on_with_what_the_kv_pane_showed() -> None:
@@ -152,6 +167,7 @@ async def test_a_deleted_conversation_leaves_an_empty_page_and_takes_its_facts(
         changes = await acted(parts, "delete", talk)
         assert changes["left"] == []
         assert changes["conversation_id"] is None
+        assert changes["moved_on"] is True
         assert "1 fact with it" in str(changes["list_notice"])
         assert await parts.known() == []
 
@@ -161,7 +177,7 @@ async def test_deleting_another_conversation_leaves_the_open_one(tmp_path: Path)
         first = (await parts.say("I ski.")).conversation_id or ""
         second = (await parts.say("I swim.")).conversation_id or ""
         changes = await acted(parts, "delete", first, open_id=second)
-        assert "left" not in changes
+        assert not {"left", "moved_on"} & set(changes)
         assert f'data-id="{second}" aria-current="true"' in str(changes["conversations"])
 
 

@@ -214,6 +214,8 @@ async def test_a_tab_asks_one_thing_at_a_time() -> None:
 async def test_the_box_is_emptied_only_for_a_turn_that_follows() -> None:
     turns = turns_of(FakeService(delay=1))
     assert await turns.take("tab", "Who?") == {"taken": "Who?", "prompt": ""}
+    with pytest.raises(UserError, match="still being written"):
+        await turns.take("tab", "Who?")  # Enter again, before the turn has begun
     asking = asyncio.create_task(changes_of_turn(turns))
     await asyncio.sleep(0.05)
     with pytest.raises(UserError, match="still being written"):
