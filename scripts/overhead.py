@@ -15,6 +15,8 @@ from app.figures import Distribution, distribution
 from scripts.chat_in_browser import browser, chat, load_sample_person, page_of
 
 WARM_UPS = 2
+# Seconds between a reply's end and the next message: nobody asks faster on a page.
+THINKS_S = 2.0
 
 # From the key that sends to the frame that shows the first word of a reply that was not there.
 _WATCH = """
@@ -68,9 +70,15 @@ def ask(page: Page, message: str) -> Seen:
     return Seen(page.evaluate("window.firstWordAfter"), server, engine)
 
 
-def measure(page: Page, n: int, message: str = "What is my dog's name?") -> list[Seen]:
+def measure(
+    page: Page, n: int, message: str = "What is my dog's name?", thinks_s: float = THINKS_S
+) -> list[Seen]:
     """`n` messages one after the other, after warm-ups that are dropped."""
-    return [ask(page, message) for _ in range(n + WARM_UPS)][WARM_UPS:]
+    seen = []
+    for _ in range(n + WARM_UPS):
+        page.wait_for_timeout(1000 * thinks_s)
+        seen.append(ask(page, message))
+    return seen[WARM_UPS:]
 
 
 def report(seen: list[Seen]) -> dict[str, Any]:

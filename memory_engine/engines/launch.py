@@ -3,14 +3,18 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
+
+import psutil
 
 from memory_engine.engines.memory_budget import gpu_utilization, require_room
 from memory_engine.errors import UnsupportedModelError
 
 _GPU_BLOCK = 64  # tokens
+# Steps of `nice` between a CPU's engine and this process.
+YIELDS = 10
 
 
 def launch(model: str, **options: Any) -> Any:
@@ -18,14 +22,19 @@ def launch(model: str, **options: Any) -> Any:
 
     Options and errors are those of `engine_config`.
     """
+    from vllm.platforms import current_platform
     from vllm.v1.engine.async_llm import AsyncLLM
 
     # A forked engine fails where this process has asked CUDA anything, which loading an
     # embedding model does; vLLM sees only what torch initialised.
     os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
     config = engine_config(model, **options)
+    others = set(psutil.Process().children(recursive=True))
     with _children_spared_ctrl_c():
-        return AsyncLLM.from_vllm_config(config)
+        engine = AsyncLLM.from_vllm_config(config)
+    if current_platform.is_cpu():
+        _yield_the_cores(set(psutil.Process().children(recursive=True)) - others)
+    return engine
 
 
 def engine_config(model: str, **options: Any) -> Any:
@@ -123,6 +132,18 @@ def _head_dim(model: str, **options: Any) -> int:
     from vllm import AsyncEngineArgs
 
     return int(AsyncEngineArgs(model=model, **options).create_model_config().get_head_size())
+
+
+def _yield_the_cores(engine: set[psutil.Process]) -> None:
+    # The engine computes on all cores, also while a page draws its first token: those who
+    # show what it says go first. A thread has a priority of its own, which those that it
+    # starts inherit.
+    priority = min(19, os.getpriority(os.PRIO_PROCESS, 0) + YIELDS)
+    for process in engine:
+        with suppress(psutil.NoSuchProcess):
+            for thread in process.threads():
+                with suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, thread.id, priority)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """What only an engine inside this process shows: its metrics, and the terminal's Ctrl-C."""
 
 import asyncio
+import os
+import re
 import signal
 
 import psutil
@@ -8,6 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.engines.launch import YIELDS
 from memory_engine.types import Mode, Prompt
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 
@@ -48,3 +51,21 @@ async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
         process.send_signal(signal.SIGINT)
     await asyncio.sleep(0.5)
     assert (await reply(real_engine, prompt, Mode.TEXT))[0] == expected
+
+
+async def test_the_engine_leaves_the_cores_to_who_shows_what_it_says(
+    real_engine: EmbeddedEngine,
+) -> None:
+    ours = psutil.Process()
+    named = [each for each in ours.children(recursive=True) if _is_of_an_engine(each, ours)]
+    assert any("Worker" in each.name() for each in named)
+    for process in named:
+        threads = {os.getpriority(os.PRIO_PROCESS, thread.id) for thread in process.threads()}
+        assert threads == {min(19, ours.nice() + YIELDS)}
+
+
+def _is_of_an_engine(process: psutil.Process, ours: psutil.Process) -> bool:
+    """Whether it is of an engine that this process started; served ones have a server between."""
+    parents = [process, *process.parents()]
+    line = parents[: parents.index(ours)]
+    return all(re.match("VLLM::(EngineCor|Worker)", each.name()) for each in line)
