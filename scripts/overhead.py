@@ -55,6 +55,11 @@ class Seen:
         """What is not the engine's."""
         return self.visible - self.engine
 
+    @property
+    def browser(self) -> float:
+        """What is not the server's: sending the message, and drawing the first word."""
+        return self.visible - self.server
+
 
 def ask(page: Page, message: str) -> Seen:
     """Send `message` on an open chat page and wait for the whole reply."""
@@ -85,7 +90,7 @@ def report(seen: list[Seen]) -> dict[str, Any]:
     """Medians and percentiles in ms."""
     found: dict[str, Distribution] = {
         name: distribution([getattr(each, name) for each in seen])
-        for name in ("overhead", "visible", "server", "engine")
+        for name in ("overhead", "browser", "visible", "server", "engine")
     }
     return {"n": len(seen), "warm_ups_dropped": WARM_UPS, "ms": found}
 
