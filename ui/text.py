@@ -39,7 +39,7 @@ def moment(when: datetime | None) -> str:
 def size(number: int) -> str:
     """A number of bytes: `512 B`, `1.5 KiB`, `96 MiB`."""
     value, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
+    while round(value) >= 1024 and len(units) > 1:
         value, units = value / 1024, units[1:]
     return (
         f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"

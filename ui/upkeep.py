@@ -139,10 +139,10 @@ def _residency(found: Residency, *, shared: bool = False) -> str:
 
 def _tier(name: str, tier: Tier) -> str:
     share = 100 * tier.used / tier.capacity if tier.capacity else 0
+    bar = f'<span style="width:{share:.1f}%"></span>' if tier.used else ""
     return (
         f"<div><dt>{name}</dt><dd>{size(tier.used)} of {size(tier.capacity)}"
-        f'<span class="gauge" aria-hidden="true"><span style="width:{share:.1f}%"></span></span>'
-        "</dd></div>"
+        f'<span class="gauge" aria-hidden="true">{bar}</span></dd></div>'
     )
 
 

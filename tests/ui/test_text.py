@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from ui.text import as_html, as_markdown, counted, day, milliseconds, verbatim
+from ui.text import as_html, as_markdown, counted, day, milliseconds, size, verbatim
 
 
 def test_a_users_mark_up_stays_text() -> None:
@@ -31,3 +31,17 @@ def test_durations_have_the_digits_a_reader_can_use(value: float, shown: str) ->
 def test_counts_and_dates_read_well() -> None:
     assert (counted(1, "fact"), counted(1840, "token")) == ("1 fact", "1,840 tokens")
     assert (day(date(2026, 5, 3)), day(None)) == ("3 May 2026", "")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1536, "1.5 KiB"),
+        (96 << 20, "96 MiB"),
+        ((1 << 30) - 5000, "1.0 GiB"),
+    ],
+)
+def test_bytes_have_the_unit_that_they_round_to(number: int, shown: str) -> None:
+    assert size(number) == shown

@@ -40,6 +40,7 @@ def test_what_waits_and_what_is_in_host_memory_is_told() -> None:
     )
     assert "width:50.0%" in shown
     assert "0 B of 3.0 GiB" in shown
+    assert shown.count("width:") == 1  # what is empty has no bar
     own = _residency(found, shared=True)
     assert "2 facts encoded, 512 B of KV: 1 on the device, 1 in host memory" in own
     assert " of " not in own.replace(" of KV", "")  # how much others have is theirs to know
