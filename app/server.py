@@ -42,8 +42,8 @@ async def serve(
     """Serve the chat until SIGINT or SIGTERM, then drain and return.
 
     While the model loads, everybody is told so. `announce` gets the page's URL when the chat
-    is there. Raises PortTakenError before
-    anything is loaded, and SettingsError where anybody could ask.
+    is there. Raises PortTakenError before anything is loaded, and SettingsError where anybody
+    could ask.
     """
     check_exposure(settings)
     with bind(settings.host, settings.port) as listener:
