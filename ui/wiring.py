@@ -66,6 +66,8 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
         "inputs": of(parts, ("taken", *TURN_INPUTS)),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
+        # A busy browser may still draw the reply that this tab left.
+        "trigger_mode": "multiple",
     }
     retry = {
         "fn": updates(parts, users.turns, Turns.retry, tab=True),
@@ -81,8 +83,7 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
             parts["prompt"],
             of(parts, ("taken", "prompt")),
             **QUICK,
-            # A busy browser may still draw the reply that this tab left.
-        ).success(**send, **SLOW, trigger_mode="multiple"),
+        ).success(**send, **SLOW),
         parts["retry"].click(**retry, **SLOW),
     ]
 

@@ -8,6 +8,7 @@ from contextlib import closing
 import httpx2
 import pytest
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from app.server import bind
 from app.starting import Starting
@@ -69,7 +70,7 @@ async def test_what_is_no_request_breaks_nothing(listener: socket.socket, sent: 
 async def test_every_connection_is_answered_while_the_server_takes_over(
     listener: socket.socket,
 ) -> None:
-    async def app(scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"{}"})
 
