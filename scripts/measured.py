@@ -18,6 +18,9 @@ def block(root: Any) -> str:
             "h200x2-llama-70b",
             "cpu-smollm2",
             "cpu-demo",
+            "eval-fidelity-h200-k20",
+            "eval-fidelity-h200-k50",
+            "eval-answers-h200",
         )
     }
     return "\n".join(_lines(reports)) + "\n"
@@ -46,7 +49,8 @@ def _lines(reports: dict[str, Report]) -> Iterator[str]:
     )
     yield from (_ranks(reports[name], name) for name in ("h200x2-llama-8b", "h200x2-llama-70b"))
     yield _cpu(reports["cpu-smollm2"])
-    yield _demo(reports["cpu-demo"])
+    yield _demo(reports["cpu-demo"]) + "\n"
+    yield from _quality(reports)
 
 
 def _ranks(report: Report, name: str) -> str:
@@ -82,6 +86,31 @@ def _demo(report: Report) -> str:
         f"{report['prefilled_tokens']:.0f} of {report['prompt_tokens']:,.0f} prompt tokens "
         "prefilled."
     )
+
+
+def _quality(reports: dict[str, Report]) -> Iterator[str]:
+    answers = reports["eval-answers-h200"]
+    f1 = {row["k"]: row["f1"] for row in answers["rows"]}
+    names = [name for name in reports if "fidelity" in name]
+    yield (
+        f"Against text on LoCoMo, the bundled model in bf16: {reports[names[0]]['n']} questions "
+        f"(`inferscale eval fidelity`), for F1 {answers['n']} (`inferscale eval answers`, "
+        f"{_link('eval-answers-h200')}); [what is compared](docs/evaluation.md):\n"
+    )
+    yield (
+        "| facts | of text's gain in likelihood KV retains (95 %) | likeliest tokens that are "
+        "text's: KV | text, facts by relevance | F1 text | F1 KV | F1 without facts |"
+    )
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name in names:
+        row = reports[name]["rows"][0]
+        kv, agree, scores = row["retained"]["kv"], row["forced_agreement"], f1[row["k"]]
+        none, text, ours = (f"{scores[arm]['value']:.3f}" for arm in ("none", "text", "kv"))
+        yield (
+            f"| {row['k']} ({_link(name)}) | {kv['value']:.2f} [{kv['low']:.2f}, {kv['high']:.2f}] "
+            f"| {agree['kv']['value']:.2f} | {agree['relevance']['value']:.2f} "
+            f"| {text} | {ours} | {none} |"
+        )
 
 
 def _link(name: str) -> str:

@@ -232,26 +232,25 @@ class SchedulerSide:
         """
         owner, spans = tracked.params.owner, tracked.params.spans
         end = local if spans and spans[0].start <= local else -1
+        unbroken = end >= local
         missing: list[str] = []
         for span in spans:
             if span.end <= local:
                 continue
-            at_hand = self._at_hand(owner, span)
-            if at_hand and end >= local and not missing and self._tiers.pin(owner, span.segment_id):
+            # A span of another length would be injected from slots that are not its own.
+            if unbroken and self._tiers.pin(owner, span.segment_id, span.end - span.start):
                 tracked.pinned.append(span.segment_id)
                 end = span.end
-            elif not at_hand:
+            elif not self._at_hand(owner, span):
                 missing.append(span.segment_id)
-            elif end >= local and not missing:
+                unbroken = False
+            elif unbroken:
                 # At hand in host memory, but the device has no room for all of them at once.
                 break
         return end, missing
 
     def _at_hand(self, owner: str, span: Span) -> bool:
-        """Whether the owner has the segment, with as many tokens as the span says.
-
-        A span of another length would be injected from slots that are not its own.
-        """
+        """Whether the owner has the segment, with as many tokens as the span says."""
         return self._tiers.length(owner, span.segment_id) == span.end - span.start
 
     def _unpin(self, tracked: Tracked) -> None:

@@ -87,12 +87,16 @@ class Tiers:
             self._host is not None and self._host.resident(segment_id)
         )
 
-    def pin(self, owner: str, segment_id: str) -> bool:
+    def pin(self, owner: str, segment_id: str, length: int) -> bool:
         """Keep the segment on the device until `unpin`, after promoting it if need be.
 
-        False if it is not at hand, or the device has no room that is not pinned.
+        False if it is not at hand with so many tokens, or the device has no room that is
+        not pinned.
         """
-        if self._device.find(owner, segment_id) is None and not self._promote(owner, segment_id):
+        segment = self._device.find(owner, segment_id)
+        if segment is None and not self._promote(owner, segment_id, length):
+            return False
+        if segment is not None and segment.length != length:
             return False
         self._device.pin(segment_id)
         self._device.touch(segment_id)
@@ -151,7 +155,7 @@ class Tiers:
             if held is None or self._device.free(owner) < held.length:
                 continue
             if self._device.find(owner, segment_id) is None:
-                count += self._promote(owner, segment_id)
+                count += self._promote(owner, segment_id, held.length)
         return count
 
     def reserve(self, owner: str, segments: Iterable[tuple[str, int]]) -> Reserved:
@@ -219,9 +223,11 @@ class Tiers:
         for tier in filter(None, (self._device, self._host)):
             tier.check_integrity()
 
-    def _promote(self, owner: str, segment_id: str) -> bool:
+    def _promote(self, owner: str, segment_id: str, length: int) -> bool:
         held = None if self._host is None else self._host.find(owner, segment_id)
         if held is None or self._host is None or self._device.resident(segment_id):
+            return False
+        if held.length != length:
             return False
         # Making room on the device may demote into the host tier, and evict there.
         self._host.pin(segment_id)

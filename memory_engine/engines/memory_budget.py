@@ -4,7 +4,7 @@ from memory_engine.errors import ArenaTooLargeError
 
 _MIB = 1 << 20
 GPU_SHARE = 0.88  # of the device; the rest is the connector's scratch and other programs'
-_GPU_MINIMUM = 0.2
+_GPU_MINIMUM = 0.2  # for weights and a cache whose size is left to vLLM
 
 
 def require_room(needed: int) -> None:
@@ -19,18 +19,21 @@ def require_room(needed: int) -> None:
         )
 
 
-def gpu_utilization(arena_bytes: int) -> float:
-    """The share of the GPU's memory for vLLM, so that the arena fits beside it.
+def gpu_utilization(arena_bytes: int, kv_cache_bytes: int | None) -> float:
+    """The share of the GPU's memory that vLLM has to find free and, cache and all, may fill.
 
+    With a size for its cache vLLM takes no more than that, and others may have the rest.
     Raises ArenaTooLargeError if too little would be left for the model.
     """
     from vllm.platforms import current_platform
 
     total = int(current_platform.get_device_total_memory())
-    share = GPU_SHARE - arena_bytes / total
-    if share < _GPU_MINIMUM:
+    kept = arena_bytes + (kv_cache_bytes or 0)
+    left = GPU_SHARE - kept / total
+    if left < (_GPU_MINIMUM if kv_cache_bytes is None else 0):
         raise ArenaTooLargeError(
-            f"A KV arena of {arena_bytes // _MIB} MiB leaves too little of the GPU's "
-            f"{total // _MIB} MiB for the model. Set INFERSCALE_ARENA_MIB lower."
+            f"The KV arena and cache take {kept // _MIB} MiB and leave too little of the GPU's "
+            f"{total // _MIB} MiB for the model. Set INFERSCALE_ARENA_MIB or "
+            "INFERSCALE_KV_CACHE_MIB lower."
         )
-    return share
+    return left if kv_cache_bytes is None else kept / total

@@ -26,7 +26,7 @@ def test_what_the_device_evicts_is_demoted_and_promoted_when_it_is_wanted() -> N
     for name in ("a", "b", "c"):
         saved(held, name)
     assert [m.direction for m in held.take_moves()] == [Direction.DEMOTE]
-    assert held.pin("anna", "a")
+    assert held.pin("anna", "a", 2)
     assert [m.direction for m in held.take_moves()] == [Direction.DEMOTE, Direction.PROMOTE]
     assert held.stats()["promotions"] == 1
     held.unpin("a")
@@ -37,10 +37,10 @@ def test_a_promoted_segment_keeps_its_host_copy_and_is_evicted_without_a_move() 
     held = tiers(2, 4)
     saved(held, "a")
     saved(held, "b")
-    assert held.pin("anna", "a")
+    assert held.pin("anna", "a", 2)
     held.unpin("a")
     held.take_moves()
-    assert held.pin("anna", "b")
+    assert held.pin("anna", "b", 2)
     held.unpin("b")
     assert [m.direction for m in held.take_moves()] == [Direction.PROMOTE]
 
@@ -57,8 +57,8 @@ def test_a_device_full_of_promises_promotes_nothing() -> None:
     held = tiers(2, 4)
     saved(held, "a")
     saved(held, "b")
-    assert held.pin("anna", "b")
-    assert not held.pin("anna", "a")
+    assert held.pin("anna", "b", 2)
+    assert not held.pin("anna", "a", 2)
     assert held.find("anna", "a")
 
 
@@ -68,7 +68,7 @@ def test_dropping_forgets_on_both_tiers() -> None:
         saved(held, name)
     assert held.drop("anna", ["a", "c"]) == 2
     assert not held.find("anna", "a")
-    assert not held.pin("anna", "c")
+    assert not held.pin("anna", "c", 2)
     assert held.drop("anna") == 1
     held.check_integrity()
 
@@ -77,9 +77,21 @@ def test_another_owner_can_neither_pin_nor_promote() -> None:
     held = tiers(2, 4)
     saved(held, "a")
     saved(held, "b")
-    assert not held.pin("ben", "a")
-    assert not held.pin("ben", "b")
+    assert not held.pin("ben", "a", 2)
+    assert not held.pin("ben", "b", 2)
     assert held.prefetch("ben") == held.demote("ben") == held.drop("ben") == 0
+
+
+def test_a_segment_of_another_length_is_neither_pinned_nor_promoted() -> None:
+    held = tiers(2, 4)
+    saved(held, "a")
+    saved(held, "b")
+    held.take_moves()
+    for name in ("a", "b"):
+        assert not held.pin("anna", name, 1)
+        assert not held.pin("anna", name, 3)
+    assert held.take_moves() == ()
+    assert held.stats()["pinned_segments"] == 0
 
 
 def test_an_owner_is_demoted_and_prefetched_whole() -> None:
@@ -121,12 +133,12 @@ def test_of_two_moves_to_one_slot_the_later_one_stays() -> None:
     saved(held, "a")
     saved(held, "b")
     held.take_moves()
-    assert held.pin("anna", "a")
+    assert held.pin("anna", "a", 2)
     held.unpin("a")
     held.take_moves()
     # Both have a place in host memory now, so that neither is demoted again.
     for name in ("b", "a", "b"):
-        assert held.pin("anna", name)
+        assert held.pin("anna", name, 2)
         held.unpin(name)
     (promoted,) = held.take_moves()
     contents = held.contents("anna", without={"a"})
@@ -173,12 +185,13 @@ class TiersMachine(RuleBasedStateMachine):
             self.device |= dict.fromkeys(slots.tolist(), f"{owner}{name}")
             self.tiers.unpin(name)
 
-    @rule(number=st.integers(0, 8), owner=st.sampled_from("ab"))
-    def pin(self, number: int, owner: str) -> None:
+    @rule(number=st.integers(0, 8), owner=st.sampled_from("ab"), other=st.booleans())
+    def pin(self, number: int, owner: str, other: bool) -> None:
         name = f"s{number}"
-        found = self.tiers.find(owner, name)
-        if self.tiers.pin(owner, name):
-            assert found
+        length = self.tiers.length(owner, name)
+        if self.tiers.pin(owner, name, length + other):
+            assert length
+            assert not other
             assert self.owners[name] == owner
             self.pins.append(name)
 
