@@ -118,6 +118,7 @@ class EmbeddedEngine(VllmEngine):
         """vLLM's own outputs of one request, as deltas; `extra` goes to its SamplingParams."""
         from vllm import SamplingParams
         from vllm.exceptions import VLLMValidationError
+        from vllm.inputs.engine import tokens_input
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
@@ -138,7 +139,8 @@ class EmbeddedEngine(VllmEngine):
             extra_args={"kv_transfer_params": self.signed(params)} if params else None,
             **extra,
         )
-        inputs = {"prompt_token_ids": token_ids, "cache_salt": salt}
+        # What is tokenized already needs no thread of vLLM's, and no wait for one.
+        inputs = tokens_input(token_ids, cache_salt=salt)
         outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
         try:
             async for output in outputs:

@@ -1,5 +1,6 @@
 """The command line without a model: shapes, exit codes and messages."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -7,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import uvloop
 from typer.testing import CliRunner, Result
 
-from app.cli import app
+from app.cli import app, command
 from app.cli.settings_table import as_markdown
 from app.settings import PREFIX, Settings
 
@@ -197,8 +199,8 @@ def test_stdout_belongs_to_results_even_when_a_child_process_writes_to_it() -> N
 def test_python_m_app_is_the_same_program() -> None:
     run = [sys.executable, "-m", "app", "--help"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    for command in ("serve", "ask", "compare", "demo", "facts", "doctor", "migrate", "bench"):
-        assert command in done.stdout
+    for name in ("serve", "ask", "compare", "demo", "facts", "doctor", "migrate", "bench"):
+        assert name in done.stdout
 
 
 @pytest.mark.parametrize(("level", "of_vllm"), [("warning", "ERROR"), ("info", "INFO")])
@@ -212,6 +214,17 @@ def test_libraries_warn_only_whoever_wants_to_know_more(level: str, of_vllm: str
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     done = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.split() == [of_vllm, "ERROR" if level == "warning" else "None"]
+
+
+def test_a_command_runs_on_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def work(_: Settings) -> None:
+        loops.append(asyncio.get_running_loop())
+
+    monkeypatch.setattr(command, "set_up_logging", lambda *_, **__: None)
+    command.run(work)
+    assert isinstance(loops[0], uvloop.Loop)
 
 
 def test_log_lines_may_be_json_objects() -> None:

@@ -40,6 +40,18 @@ async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: Embedde
     assert 0 < grown[3] < 10
 
 
+async def test_what_is_tokenized_already_goes_through_no_thread_of_vllms(
+    real_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a wait before the first token")
+
+    monkeypatch.setattr(real_engine._llm.input_processor, "process_inputs_async", refuse)
+    ids, usage = await reply(real_engine, Prompt("anna", words(20, seed=66)), Mode.TEXT)
+    assert len(ids) == 6
+    assert usage.prompt_tokens == 20
+
+
 async def test_ctrl_c_in_the_terminal_leaves_the_engine_to_finish(
     real_engine: EmbeddedEngine,
 ) -> None:
