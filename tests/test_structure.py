@@ -80,6 +80,27 @@ def test_the_connector_needs_only_torch_vllm_and_itself() -> None:
     assert found == []
 
 
+def test_nothing_that_is_read_can_run_code() -> None:
+    """mem0#4833: an index that is kept as a pickle."""
+    found = [
+        f"{path} imports {name}"
+        for path in sources(*LAYERS)
+        for name in imports_of(path)
+        if name.split(".")[0] in {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+    ]
+    calls = [
+        f"{path} calls {ast.unparse(node.func)}"
+        for path in sources(*LAYERS)
+        for node in ast.walk(code_of(path))
+        if isinstance(node, ast.Call)
+        and (
+            ast.unparse(node.func) == "torch.load"
+            or any(keyword.arg == "allow_pickle" for keyword in node.keywords)
+        )
+    ]
+    assert found + calls == []
+
+
 def test_no_file_is_long() -> None:
     lengths = {path: len((ROOT / path).read_text().splitlines()) for path in source_files()}
     assert {path: n for path, n in lengths.items() if n > MOST_LINES} == {}

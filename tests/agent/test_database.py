@@ -33,6 +33,7 @@ async def test_pragmas_are_set(tmp_path: Path) -> None:
 
 
 async def test_many_writers_in_many_connections_lose_nothing(tmp_path: Path) -> None:
+    """mem0#7196, cognee#2717, #3444, #3852: the database is locked."""
     prepare(url_of(tmp_path))
     databases = [Database(url_of(tmp_path)) for _ in range(4)]
 

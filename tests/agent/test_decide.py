@@ -143,6 +143,7 @@ async def test_the_schema_admits_only_what_is_shown_and_bounds_the_answer() -> N
 async def test_labels_that_were_not_shown_are_ignored_with_a_word_in_the_log(
     triple: tuple[str, str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    """mem0#3931, #4437, #4674, #4708, A-mem#11: an id that does not exist; the update is lost."""
     memory = Scripted(decisions(triple, ("s2", "retract", "f1")))
     assert await ModelDecider(memory).decide("ann", QUESTIONS) == {1: ("retract", "7")}
     assert "names what was not shown" in caplog.text
@@ -174,6 +175,8 @@ async def test_an_invalid_answer_is_asked_for_again_and_then_loses_nothing(nonse
 
 
 async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(database_url: str) -> None:
+    """mem0#5576."""
+
     def reply(prompt: Prompt) -> str:
         text = text_of(prompt)
         if "Between the first two lines of dashes" in text and "vegetarian food" in text:

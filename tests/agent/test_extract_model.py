@@ -104,7 +104,7 @@ async def test_what_the_model_calls_passing_is_marked() -> None:
 
 
 async def test_the_answer_is_bound_to_the_schema_and_not_to_any_json() -> None:
-    """graphiti#868, mem0#3391, #2043: prose, the schema itself or missing keys come back."""
+    """graphiti#868, #1774, mem0#3391, #2043: prose, the schema itself or missing keys come back."""
     asked_with: list[Sampling] = []
 
     class Watching(StandInMemory):

@@ -243,7 +243,7 @@ async def test_a_day_is_a_day_where_the_user_is(extractor: str) -> None:
 async def test_text_that_wants_to_command_the_assistant_is_not_remembered(
     extractor: str, message: str
 ) -> None:
-    """mem0#5349, crewAI#5057, memanto#1873, garudust#36: stored, and later obeyed."""
+    """mem0#5349, crewAI#5057, memanto#1873, #1897, garudust#36: stored, and later obeyed."""
     assert await texts(extractor, message) == []
 
 

@@ -54,6 +54,7 @@ async def test_forgetting_a_fact_forgets_its_vaguer_versions_and_its_earlier_liv
 
 @pytest.mark.parametrize("count", [101, 250, 1001])
 async def test_so_many_facts_can_be_forgotten_at_once(database_url: str, count: int) -> None:
+    """mem0#4869, #6627: the first hundred are gone, and all is said to be."""
     async with opened(database_url) as parts:
         kept = await parts.service.add_fact("ann", "I ski.")
         async with parts.database.write() as session:
@@ -71,6 +72,7 @@ async def test_so_many_facts_can_be_forgotten_at_once(database_url: str, count: 
 
 
 async def test_one_that_cannot_be_forgotten_does_not_hold_up_the_rest(database_url: str) -> None:
+    """mem0#5696."""
     async with opened(database_url) as parts:
         ids = [f.id for f in await parts.service.add_facts("ann", ["I ski.", "I sew.", "I row."])]
         others = (await parts.service.add_fact("bob", "I box.")).id
@@ -141,6 +143,7 @@ async def test_everything_of_a_user_leaves_every_table_and_the_engine(database_u
 async def test_a_deleted_user_can_come_back_and_is_known_by_what_is_told_then(
     database_url: str,
 ) -> None:
+    """cognee#3895: the name cannot be used any more."""
     async with opened(database_url) as server, opened(database_url) as command:
         await server.say("I have a cat.")
         await command.service.forget_everything("ann")
@@ -187,6 +190,7 @@ async def test_a_turn_that_repeated_a_forgotten_fact_does_not_bring_it_back(
 async def test_what_was_forgotten_stays_gone_after_a_restart_and_a_new_index(
     database_url: str,
 ) -> None:
+    """open-webui#24431, mem0#3610, #3245, ruflo#2815, PACT#1278, cognee#3526."""
     async with opened(database_url) as parts:
         await parts.say("I have a cat.")
         await parts.say("My car is red.")
@@ -219,6 +223,7 @@ async def test_names_of_any_characters_are_names_and_nothing_else(database_url: 
 async def test_forgetting_and_learning_at_once_in_two_services_lose_nothing(
     database_url: str,
 ) -> None:
+    """mem0#5553."""
     async with opened(database_url) as one, opened(database_url) as two:
         old = await one.service.add_facts("ann", [f"I own boat {n}." for n in range(8)])
         await asyncio.gather(

@@ -63,6 +63,7 @@ def test_statements_that_differ_in_what_they_say_are_two(known: str, new: str) -
 
 
 def test_a_statement_made_twice_is_added_once() -> None:
+    """mem0#1674: adding the same text twice deletes it."""
     twice = [said("I ski."), said("i ski"), said("I actually ski.")]
     assert reconcile([], twice, NOW) == [Change(twice[0])]
 
@@ -74,6 +75,7 @@ def test_a_new_value_supersedes_the_old_one() -> None:
 
 
 def test_love_then_hate_leaves_the_hate_active() -> None:
+    """mem0#4536, #4580: the store ends empty."""
     known = [fact(1, "I love Chinese food.", "i feel about chinese food")]
     new = said("I hate Chinese food.", "i feel about chinese food", "Chinese food")
     assert reconcile(known, [new], NOW) == [Change(new, ("1",), "supersede")]

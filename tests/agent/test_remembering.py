@@ -42,6 +42,7 @@ async def turn_rows(parts: Parts) -> list[TurnRow]:
 async def test_a_new_value_supersedes_the_old_one_and_both_are_in_the_history(
     database_url: str,
 ) -> None:
+    """mem0#5821, MemOS#881, #880: what was replaced is still recalled, or its KV served."""
     async with opened(database_url) as parts:
         await parts.say("I live in Bern.")
         await parts.say("I moved to Zurich.")
@@ -87,6 +88,7 @@ async def test_nothing_is_learnt_from_the_assistant_or_from_recalled_facts(
 
 
 async def test_users_do_not_see_each_other(database_url: str) -> None:
+    """LongMemory#97, adk-python#1019, mem0#1805, MemMachine#320, #407."""
     async with opened(database_url) as parts:
         await asyncio.gather(*(parts.say(f"I live in Town{n}.", user=f"user{n}") for n in range(8)))
         for n in range(8):
@@ -170,6 +172,7 @@ async def test_shutting_down_remembers_what_is_queued(database_url: str) -> None
 
 
 async def test_remembering_a_turn_twice_changes_nothing(database_url: str) -> None:
+    """LobeHub#15521: work that failed midway is done again, and doubles what it made."""
     async with opened(database_url) as parts:
         await parts.say("I have a cat.")
         row = (await turn_rows(parts))[0]

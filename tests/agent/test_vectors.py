@@ -96,6 +96,7 @@ async def test_a_restart_embeds_nothing_and_recalls_the_same(
 async def test_another_embedding_model_is_told_and_all_is_embedded_again(
     tmp_path: Path, bundled_llm: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """mem0#6318, #3385, #3148, open-webui#28316, #28344: shapes that do not fit."""
     async with started(tmp_path, bundled_llm) as (agent, _):
         await agent.knowledge.add("ann", FACTS)
     wider = EmbeddingModel("two", 5)

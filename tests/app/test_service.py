@@ -309,6 +309,7 @@ async def test_closing_closes_memory_and_engine(database_url: str) -> None:
 
 
 async def test_what_was_just_said_is_recalled_by_the_next_message(database_url: str) -> None:
+    """memobase#48, #157: what waits in a buffer is missed."""
     async with opened(database_url) as parts:
         await parts.ask("My dog is called Biscuit.")
         reply = await parts.ask("What is my dog called?")

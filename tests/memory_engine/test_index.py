@@ -66,6 +66,7 @@ def test_a_fact_of_the_time_asked_for_comes_first() -> None:
 
 
 def test_what_was_taken_out_is_found_by_nothing_and_leaves_no_vector() -> None:
+    """seocho#122: what is only marked as deleted takes places among the best."""
     facts = [fact(n) for n in range(6)]
     index = index_of(*facts)
     left = index.replaced([facts[5], facts[0], facts[3]], {})
@@ -85,6 +86,7 @@ def test_a_fact_with_new_text_is_found_by_it_and_no_longer_by_the_old_one() -> N
 
 
 def test_scopes_are_a_hard_filter_even_when_thousands_of_better_facts_are_hidden() -> None:
+    """mem0#6998, #7416, #5453: filtered after the search, nothing is left."""
     mine = fact(2500, "thing of mine", agent="cook")
     hidden = [fact(n, "thing", agent="coach") for n in range(2500)]
     fresh = {f.id: FactVectors(axis(0)) for f in hidden} | {mine.id: FactVectors(axis(1))}
@@ -122,6 +124,7 @@ def test_an_empty_index_and_questions_without_words_find_nothing_or_go_by_vector
 
 
 def test_similarity_is_exact_cosine_and_far_vectors_count_as_the_last_near_one() -> None:
+    """mem0#5960: inner products of vectors that are not normalised."""
     rng = np.random.default_rng(0)
     made = rng.standard_normal((1500, 16)).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)

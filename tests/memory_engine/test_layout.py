@@ -91,6 +91,7 @@ def test_control_tokens_in_what_users_say_stay_text(tokenizer: ChatTokenizer) ->
 
 
 def test_the_least_relevant_facts_are_left_out_and_counted(tokenizer: ChatTokenizer) -> None:
+    """letta#3241: one way to the prompt has no limit."""
     plan = Planner(tokenizer, limit=200).plan(ids=[8, 7, 6, 5, 4, 3, 2, 1, 0])
     used = {r.fact.id for r in plan.used}
     assert 0 < len(used) < 9

@@ -25,6 +25,7 @@ async def texts(client: httpx2.AsyncClient, **params: Any) -> list[str]:
 async def test_the_list_is_complete_page_by_page_whatever_is_forgotten_between(
     tmp_path: Path,
 ) -> None:
+    """mem0#5752: a page shows the first twenty, and no more."""
     numbers = [f"My number {n} is {n}." for n in range(7)]
     async with api(tmp_path) as at, at.http() as client:
         added = await client.post(MEMORIES, json={"texts": numbers}, params={"user": "ann"})
