@@ -32,6 +32,14 @@ TABLES: dict[str, Callable[[Report], list[Table]]] = {
     "extraction": extraction_tables,
 }
 
+PLOTTED = {
+    "fidelity": "What KV retains, and how its likeliest tokens agree with text's",
+    "answers": "Token F1 of the arms, by category",
+    "end-to-end": "Token F1 without facts, with facts as text, and as KV",
+    "retrieval": "Evidence among the first facts, by what finds them",
+    "extraction": "Statements found, and why others were not",
+}
+
 
 def rendered(page: str, folder: Path) -> str:
     """The page with the figures of all reports `eval-<part>*.json` in `folder`."""
@@ -61,16 +69,18 @@ def _block(part: str, folder: Path) -> Iterator[str]:
             for row in rows:
                 yield f"| {' | '.join(map(str, row))} |"
             yield ""
-        if part == "fidelity":
-            yield f"![What KV retains](benchmarks/{path.stem}-retained.png)\n"
+        yield f"![{PLOTTED[part]}](benchmarks/{path.stem}.png)\n"
 
 
 def main() -> None:
     """Write the page and the plots."""
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(rendered(text, REPORTS), encoding="utf-8")
-    for path in reports("fidelity", REPORTS):
-        print(draw(json.loads(path.read_text(encoding="utf-8")), path.with_suffix("")))
+    for part in TABLES:
+        for path in reports(part, REPORTS):
+            plot = path.with_suffix(".png")
+            draw(part, json.loads(path.read_text(encoding="utf-8")), plot)
+            print(plot)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from app.eval.scoring import Reply, Scored
 from app.eval.setups import Setup
 from memory_engine.types import Mode, Usage
 from scripts.evaluation import PAGE, REPORTS, TABLES, TO_COME, rendered
-from scripts.evaluation_plots import draw
+from scripts.evaluation_plots import FIGURES, draw
 
 EMPTY = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n" for part in TABLES)
 ABOUT: dict[str, Any] = {
@@ -60,7 +60,8 @@ def a_report(part: str) -> dict[str, Any]:
         return ABOUT | made | {"k": 50, "reply_tokens": 32} | end_to_end.figures(answered, 0)
     if part == "retrieval":
         spread = {"mean": 1.0, "median": 1.0, "p90": 2.0, "p99": 3.0}
-        recall = {"n": 4, "recall": {"5": {"value": 0.75, "low": 0.5, "high": 1.0}}}
+        share = {"5": {"value": 0.75, "low": 0.5, "high": 1.0}}
+        recall = {"n": 4, "recall": share, "all_evidence": share}
         system = {"overall": recall, "by_category": {"temporal": recall}, "search_ms": spread}
         speed = {"facts": 10_000, "search_ms": spread, "recall_ms": spread}
         found = {"facts": 9, "cutoffs": [5], "systems": {"inferscale": system}, "speed": speed}
@@ -109,9 +110,20 @@ def test_every_report_of_a_part_is_on_the_page(part: str, shown: str, tmp_path: 
     assert all(line.endswith(" |") for line in rows)
 
 
-def test_a_plot_has_a_row_for_every_setup(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", TABLES)
+def test_every_part_is_drawn(part: str, tmp_path: Path) -> None:
+    path = tmp_path / f"eval-{part}.png"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        path = draw(a_report("fidelity"), tmp_path / "eval-fidelity")
-    assert path.name == "eval-fidelity-retained.png"
+        draw(part, a_report(part), path)
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_has_a_row_for_every_setup() -> None:
+    axes = FIGURES["fidelity"](a_report("fidelity")).axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == [
+        "k=20, facts:8, time, tail 3",
+        "k=20, none, time, tail 3",
+        "k=20, facts:8, time, tail 3, fp8",
+    ]

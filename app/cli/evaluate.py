@@ -132,6 +132,9 @@ def end_to_end(
 @evaluate.command()
 def retrieval(
     data: Data,
+    limit: Annotated[
+        int | None, Option(help="Questions, at random, no adversarial ones. [all]")
+    ] = None,
     seed: Seed = 0,
     mem0: Annotated[
         Path | None, Option(help="A Python that has mem0ai and sentence-transformers, beside it.")
@@ -143,7 +146,7 @@ def retrieval(
     async def work(settings: Settings) -> None:
         from app.eval.without_llm import run_retrieval
 
-        report = await run_retrieval(settings, data, mem0, seed, note)
+        report = await run_retrieval(settings, data, mem0, limit, seed, note)
         _show(retrieval_tables(report), report, as_json=as_json)
 
     run(work)

@@ -1,7 +1,8 @@
 """Whether the facts found cover the turns that answer a question."""
 
+import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.eval.locomo import ADVERSARIAL, CATEGORIES, Conversation, Question
@@ -52,6 +53,19 @@ def material(conversation: Conversation) -> Material:
         evidence=evidence,
         asked_at=conversation.turns[-1].said_at.replace(tzinfo=UTC),
     )
+
+
+def sampled(materials: Sequence[Material], limit: int, seed: int) -> list[Material]:
+    """The same with up to `limit` of their questions, at random, none of them adversarial.
+
+    The same seed gives the same questions, and a smaller limit a part of them.
+    """
+    askable = [q.id for m in materials for q in m.questions if q.category != ADVERSARIAL]
+    random.Random(seed).shuffle(askable)
+    chosen = set(askable[:limit])
+    return [
+        replace(m, questions=tuple(q for q in m.questions if q.id in chosen)) for m in materials
+    ]
 
 
 def summary(

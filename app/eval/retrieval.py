@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from agent.periods import periods
-from app.eval.evidence import Material, material, summary
+from app.eval.evidence import Material, material, sampled, summary
 from app.eval.locomo import Conversation
 from app.eval.mem0_peer import ask_mem0
 from app.eval.recall_speed import recall_speed
@@ -30,12 +30,14 @@ async def measure_retrieval(
     *,
     mem0: tuple[Path, Path] | None = None,
     speed_facts: int = 10_000,
+    limit: int | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Recall of evidence with observations as facts, and what finding it takes.
 
     mem0: a Python interpreter that has Mem0, and the folder of the same embedding model.
+    limit: how many questions, as `sampled` draws them with `seed`; None for all.
 
     The report: `facts`, `questions`, `cutoffs`, `embedding_model`; `systems` by name
     (`cosine`, `bm25`, `inferscale` and, if asked for, `mem0`), each with `overall` (categories
@@ -46,6 +48,8 @@ async def measure_retrieval(
     `speed_facts` facts of one owner, see `recall_speed`.
     """
     materials = [material(each) for each in conversations]
+    if limit is not None:
+        materials = sampled(materials, limit, seed)
     found: dict[str, Found] = {"cosine": {}, "bm25": {}, "inferscale": {}}
     times: dict[str, list[float]] = {"add_ms": [], "search_ms": []}
     for number, m in enumerate(materials, start=1):

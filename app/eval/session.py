@@ -51,11 +51,16 @@ class Asked:
     def questions(self, most_evidence: int) -> list[tuple[Conversation, list[Question]]]:
         """By conversation; each with at most so many facts of evidence. Blocks."""
         default = QUESTIONS if hardware().gpu else QUESTIONS_CPU
+        require_some(self.limit)
         limit = default if self.limit is None else self.limit
-        if limit < 1:
-            raise SettingsError("--limit must be 1 or more.")
         bad = wrong_gold(self.wrong) if self.wrong else frozenset[str]()
         return sample(load(self.data), bad, most_evidence, limit, self.seed)
+
+
+def require_some(limit: int | None) -> None:
+    """Raise SettingsError if nothing would be left to measure."""
+    if limit is not None and limit < 1:
+        raise SettingsError("--limit must be 1 or more.")
 
 
 async def prepared(

@@ -9,7 +9,7 @@ from agent.extract_rules import RuleExtractor
 from app.eval.extraction import measure_extraction
 from app.eval.locomo import load
 from app.eval.retrieval import measure_retrieval
-from app.eval.session import Progress
+from app.eval.session import Progress, require_some
 from app.hardware import hardware, versions
 from app.model_choice import choose_embedding_model, stay_offline
 from app.settings import Settings
@@ -20,12 +20,18 @@ _QUOTES = ("ungrounded", "beside_examples", "missed_examples")
 
 
 async def run_retrieval(
-    settings: Settings, data: Path, mem0: Path | None, seed: int, progress: Progress
+    settings: Settings,
+    data: Path,
+    mem0: Path | None,
+    limit: int | None,
+    seed: int,
+    progress: Progress,
 ) -> dict[str, Any]:
     """The report of `measure_retrieval` on LoCoMo's file, with where it comes from.
 
     mem0: a Python interpreter that has Mem0, to be measured in the same run.
     """
+    require_some(limit)
     started = perf_counter()
     stay_offline(settings)
     conversations = await asyncio.to_thread(load, data)
@@ -34,7 +40,7 @@ async def run_retrieval(
     peer = (mem0, Path(folder)) if mem0 else None
     try:
         found = await measure_retrieval(
-            conversations, embedder, mem0=peer, seed=seed, progress=progress
+            conversations, embedder, mem0=peer, limit=limit, seed=seed, progress=progress
         )
     finally:
         embedder.close()
@@ -44,6 +50,7 @@ async def run_retrieval(
 
 async def run_extraction(data: Path, limit: int | None, seed: int) -> dict[str, Any]:
     """The report of `measure_extraction` with the rule-based extractor, without quotations."""
+    require_some(limit)
     started = perf_counter()
     found = await measure_extraction(data, RuleExtractor(), limit, seed)
     figures = {name: value for name, value in found.items() if name not in _QUOTES}

@@ -108,6 +108,14 @@ def test_what_cannot_work_is_said_before_a_model_is_loaded(
     assert engines == []
 
 
+@pytest.mark.parametrize("part", ["retrieval", "extraction"])
+def test_a_limit_of_nothing_is_refused_wherever_there_is_one(part: str, tmp_path: Path) -> None:
+    arguments = ["eval", part, "--data", str(written(tmp_path)), "--limit", "0"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "--limit must be 1 or more" in result.stderr
+
+
 def test_retrieval_and_extraction_need_no_language_model(
     engines: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

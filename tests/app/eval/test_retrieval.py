@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.eval.evidence import material, summary
-from app.eval.locomo import load
+from app.eval.evidence import material, sampled, summary
+from app.eval.locomo import ADVERSARIAL, load
 from app.eval.recall_speed import recall_speed
 from app.eval.retrieval import measure_retrieval
 from memory_engine.embedder import Embedder
@@ -72,6 +72,28 @@ async def test_all_ways_are_measured_on_the_same_questions(
         assert figures["overall"]["recall"]["5"] == {"value": 1, "low": 1, "high": 1}
     assert report["systems"]["inferscale"]["search_ms"]["median"] > 0
     assert report["speed"]["facts"] == 50
+
+
+def test_a_sample_is_the_same_for_a_seed_and_has_nothing_adversarial(tmp_path: Path) -> None:
+    m = material(load(written(tmp_path))[0])
+
+    def drawn(limit: int) -> set[str]:
+        (some,) = sampled([m], limit, seed=3)
+        assert (some.facts, some.evidence) == (m.facts, m.evidence)
+        return {question.id for question in some.questions}
+
+    all_of_them = {q.id for q in m.questions if q.category != ADVERSARIAL}
+    assert drawn(9) == all_of_them
+    assert drawn(1) < drawn(2) < drawn(3) == all_of_them
+
+
+async def test_so_many_questions_are_asked_as_the_limit_says(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    talk = load(written(tmp_path))
+    report = await measure_retrieval(talk, embedder, speed_facts=50, limit=2)
+    assert (report["facts"], report["questions"]) == (4, 2)
+    assert report["systems"]["inferscale"]["overall"]["n"] == 2
 
 
 async def test_speed_is_measured_on_so_many_facts_and_its_parts_add_up(embedder: Embedder) -> None:
