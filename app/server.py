@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import gc
 import importlib
 import logging
 import signal
@@ -161,6 +162,10 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            # Python looks through all of it again and again otherwise, and nobody gets a word
+            # meanwhile: DECISIONS.md.
+            gc.collect()
+            gc.freeze()
             self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

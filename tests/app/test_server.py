@@ -1,6 +1,7 @@
 """Serving: the port first, the URL when it answers, a clean end at Ctrl-C."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -34,7 +35,7 @@ from tests.app.api.serving import CHEAP
 # `app.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
     """
-    import asyncio, contextlib, sys, types
+    import asyncio, contextlib, gc, sys, types
     from fastapi import FastAPI
     from app import server
     from app.cli.output import note, say, stdout_for_results
@@ -45,6 +46,9 @@ PROGRAM = textwrap.dedent(
     async def hello() -> str:
         print("written by a library")
         return "hello"
+    @page.get("/frozen")
+    async def frozen() -> dict[str, int]:
+        return {"frozen": gc.get_freeze_count(), "not": len(gc.get_objects())}
     sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, **_: page)
 
     @contextlib.asynccontextmanager
@@ -119,6 +123,17 @@ def test_it_serves_at_the_url_it_prints_and_drains_at_a_signal(how: signal.Signa
     assert out == ""
     assert "written by a library" in err
     assert "closed" in err
+
+
+def test_what_was_loaded_for_good_holds_nobody_up() -> None:
+    """All objects looked through is half a second with the page and its libraries loaded."""
+    with started(0) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        found = json.load(urllib.request.urlopen(f"{url}/frozen", timeout=10))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert found["frozen"] > 10 * found["not"]
 
 
 async def test_the_page_and_the_api_are_one_application(tmp_path: Path) -> None:
