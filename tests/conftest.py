@@ -1,5 +1,6 @@
 """Fixtures that several folders share: models, a private PostgreSQL, a browser."""
 
+import gc
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
+def pytest_collection_finish() -> None:
+    """Have Python look for garbage less often, and not in what was imported.
+
+    That was a sixth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 10, 10)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
