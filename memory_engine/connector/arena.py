@@ -93,14 +93,44 @@ class Arena:
         self._pinned += segment.pins == 0
         segment.pins += 1
 
+    def pin_run(self, owner: str, wanted: Iterable[tuple[str, int]]) -> list[Slots]:
+        """Pin and touch segments, given by id and length, one after the other.
+
+        Ends at the first that is not found with that length. Returns the slots of those
+        before it, in order.
+        """
+        # Every request passes here before its first token: one loop, and no calls in it but
+        # the dictionary's.
+        segments, found = self._segments, []
+        for segment_id, length in wanted:
+            segment = segments.get(segment_id)
+            if segment is None or segment.owner != owner or segment.doomed or not segment.ready:
+                break
+            slots = segment.slots
+            if slots.size != length:
+                break
+            if segment.pins == 0:
+                self._pinned += 1
+            segment.pins += 1
+            segments.move_to_end(segment_id)
+            found.append(slots)
+        return found
+
     def unpin(self, segment_id: str) -> None:
         """Undo one `pin`; frees the segment if it was dropped meanwhile."""
-        segment = self._segments[segment_id]
-        assert segment.pins > 0, f"segment {segment_id} is not pinned"
-        segment.pins -= 1
-        self._pinned -= segment.pins == 0
-        if segment.doomed and segment.pins == 0:
-            self._release(segment_id)
+        self.unpin_all([segment_id])
+
+    def unpin_all(self, segment_ids: Iterable[str]) -> None:
+        """Undo one `pin` of each."""
+        segments = self._segments
+        for segment_id in segment_ids:
+            segment = segments[segment_id]
+            assert segment.pins > 0, f"segment {segment_id} is not pinned"
+            segment.pins -= 1
+            if segment.pins == 0:
+                self._pinned -= 1
+                if segment.doomed:
+                    self._release(segment_id)
 
     def drop(self, owner: str, segment_ids: Iterable[str] | None = None) -> list[str]:
         """Forget these segments of `owner`, or all of them; return those there were.

@@ -15,6 +15,7 @@ class DeviceClock:
         self._gpu = device.type == "cuda"
         self._seconds: dict[str, float] = {}
         self._open: list[tuple[str, Any, Any]] = []
+        self._spare: list[tuple[Any, Any]] = []
 
     @contextmanager
     def measured(self, name: str) -> Iterator[None]:
@@ -24,7 +25,7 @@ class DeviceClock:
             yield
             self._count(name, time.perf_counter() - started)
             return
-        begin, end = _event(), _event()
+        begin, end = self._spare.pop() if self._spare else (_event(), _event())
         begin.record()
         yield
         end.record()
@@ -36,6 +37,7 @@ class DeviceClock:
         for name, begin, end in self._open:
             if end.query():
                 self._count(name, begin.elapsed_time(end) / 1e3)
+                self._spare.append((begin, end))
             else:
                 still_open.append((name, begin, end))
         self._open = still_open

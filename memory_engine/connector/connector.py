@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import torch
+from vllm.distributed.kv_transfer import get_kv_transfer_group, has_kv_transfer_group
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
     KVConnectorMetadata,
@@ -206,7 +207,18 @@ class InferScaleConnector(KVConnectorBase_V1):
             if self.scheduler.needs_step(request_id):
                 blocks = state.resolve_block_ids(request_id)[0]
                 steps[request_id] = (computed[request_id], scheduled, blocks)
-        return self.scheduler.plan_step(steps)
+        plan = self.scheduler.plan_step(steps)
+        if (worker := self._worker_here()) is not None:
+            worker.load_early(plan)
+        return plan
+
+    def _worker_here(self) -> WorkerSide | None:
+        """The worker's side, where vLLM runs the only rank in the scheduler's own thread."""
+        theirs = get_kv_transfer_group() if has_kv_transfer_group() else None
+        if not isinstance(theirs, InferScaleConnector):
+            return None
+        # Another engine of this process has another configuration.
+        return theirs.worker if theirs._vllm_config is self._vllm_config else None
 
     def update_connector_output(self, connector_output: "KVConnectorOutput") -> None:
         report = connector_output.kv_connector_worker_meta

@@ -14,10 +14,12 @@ string, because vLLM copies a request's parameters deeply on the way to the firs
 A request that is streamed may have a "ticket", under which `account` then finds its account.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from itertools import pairwise
+from operator import add
+from typing import NamedTuple, overload
 
 from memory_engine.connector.signature import is_signed
 
@@ -50,6 +52,32 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Spans(Sequence[Span]):
+    """Spans in the order of the prompt, kept as columns.
+
+    A request has hundreds, and what is done with them before the first token is done with a
+    column at a time.
+    """
+
+    ids: Sequence[str] = ()
+    lengths: Sequence[int] = ()
+    ends: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> Span: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Spans": ...
+    def __getitem__(self, index: int | slice) -> "Span | Spans":
+        if isinstance(index, slice):
+            return Spans(self.ids[index], self.lengths[index], self.ends[index])
+        end = self.ends[index]
+        return Span(self.ids[index], end - self.lengths[index], end)
+
+
+@dataclass(frozen=True, slots=True)
 class Params:
     """A parsed request. `drop` is the ids to drop, None for all of the owner's.
 
@@ -58,7 +86,7 @@ class Params:
 
     op: Op
     owner: str = ""
-    spans: tuple[Span, ...] = ()
+    spans: Spans = Spans()
     drop: tuple[str, ...] | None = None
     fingerprint: str = ""
     ticket: str = ""
@@ -118,7 +146,7 @@ def _ids(segments: object) -> tuple[str, ...] | None:
     return tuple(segments.split())
 
 
-def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> tuple[Span, ...]:
+def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> Spans:
     if not isinstance(segments, str) or not segments.strip():
         raise ValueError("segments must be a string of <id>:<start>:<length>, at least one")
     # This is on the way to the first token, so all entries are taken apart at once.
@@ -130,14 +158,16 @@ def _spans(segments: object, prompt_tokens: int, *, contiguous: bool) -> tuple[S
     if not (all(starts) and all(lengths)) or min(sizes := list(map(int, lengths))) < 1:
         raise ValueError(f"a segment must be <id>:<start>:<length > 0>, got {_wrong(segments)!r}")
     begins = list(map(int, starts))
-    spans = tuple([Span(i, b, b + n) for i, b, n in zip(ids, begins, sizes, strict=True)])
-    at = spans[0].start
-    for span in spans:
-        if span.start < at or (contiguous and span.start != at):
-            raise ValueError(f"segments must be in order{' without gaps' * contiguous}: {span}")
-        at = span.end
-    if at > prompt_tokens:
-        raise ValueError(f"segments end at {at}, outside the prompt of {prompt_tokens} tokens")
+    ends = list(map(add, begins, sizes))
+    spans = Spans(ids, sizes, ends)
+    if begins[1:] != ends[:-1]:
+        for before, span in pairwise(spans):
+            if span.start < before.end or (contiguous and span.start != before.end):
+                raise ValueError(f"segments must be in order{' without gaps' * contiguous}: {span}")
+    if ends[-1] > prompt_tokens:
+        raise ValueError(
+            f"segments end at {ends[-1]}, outside the prompt of {prompt_tokens} tokens"
+        )
     return spans
 
 

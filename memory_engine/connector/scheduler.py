@@ -11,6 +11,7 @@ worker runs its steps in order, and in a step moves, loads, then saves; so a slo
 a step may be given away in it.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
@@ -137,8 +138,7 @@ class SchedulerSide:
                 loads.append(self._load(tracked, tracked.load, step[2]))
             self._unpin(tracked)
             tracked.load = None
-        for segment_id in self._saving:
-            self._tiers.unpin(segment_id)
+        self._tiers.unpin_all(self._saving)
         self._saving = []
         for request_id, (computed, scheduled, blocks) in steps.items():
             tracked, end = self._tracked[request_id], computed + scheduled
@@ -231,39 +231,32 @@ class SchedulerSide:
         Returns where they end, and the ids of those that are not at hand.
         """
         owner, spans = tracked.params.owner, tracked.params.spans
-        end = local if spans and spans[0].start <= local else -1
-        unbroken = end >= local
-        missing: list[str] = []
-        for span in spans:
-            if span.end <= local:
-                continue
-            # A span of another length would be injected from slots that are not its own.
-            if unbroken and self._tiers.pin(owner, span.segment_id, span.end - span.start):
-                tracked.pinned.append(span.segment_id)
-                end = span.end
-            elif not self._at_hand(owner, span):
-                missing.append(span.segment_id)
-                unbroken = False
-            elif unbroken:
-                # At hand in host memory, but the device has no room for all of them at once.
-                break
-        return end, missing
+        wanted = spans[bisect_right(spans.ends, local) :]
+        unbroken = bool(spans) and spans[0].start <= local
+        tracked.slots = self._tiers.pin_run(owner, wanted.ids, wanted.lengths) if unbroken else []
+        count = len(tracked.slots)
+        tracked.pinned, rest = wanted.ids[:count], wanted[count:]
+        end = wanted.ends[count - 1] if count else local if unbroken else -1
+        if unbroken and rest and self._at_hand(owner, rest[0]):
+            # In host memory, but the device has no room for all of them at once.
+            return end, []
+        return end, [span.segment_id for span in rest if not self._at_hand(owner, span)]
 
     def _at_hand(self, owner: str, span: Span) -> bool:
         """Whether the owner has the segment, with as many tokens as the span says."""
         return self._tiers.length(owner, span.segment_id) == span.end - span.start
 
     def _unpin(self, tracked: Tracked) -> None:
-        for segment_id in tracked.pinned:
-            self._tiers.unpin(segment_id)
-        tracked.pinned = []
+        self._tiers.unpin_all(tracked.pinned)
+        tracked.pinned, tracked.slots = (), []
 
     def _load(self, tracked: Tracked, load: tuple[int, int], blocks: list[int]) -> Transfer:
         # The pinned segments are those of the run, in its order, from the first that
         # reaches beyond the local hit.
         start, end = load
-        slots = np.concatenate([self._tiers.slots(segment_id) for segment_id in tracked.pinned])
-        first = next(span.start for span in tracked.params.spans if span.end > tracked.local)
+        slots = np.concatenate(tracked.slots)
+        spans = tracked.params.spans
+        first = spans[bisect_right(spans.ends, tracked.local)].start
         return transfer(self._block_size, slots[start - first : end - first], start, end, blocks)
 
     def _saves(self, tracked: Tracked, computed: int, blocks: list[int]) -> list[Transfer]:

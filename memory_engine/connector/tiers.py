@@ -9,10 +9,10 @@ plain Python over integers; the worker executes the moves, in their order, at th
 the step they are planned for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, islice
 
 import numpy as np
 
@@ -102,13 +102,27 @@ class Tiers:
         self._device.touch(segment_id)
         return True
 
+    def pin_run(
+        self, owner: str, segment_ids: Sequence[str], lengths: Sequence[int]
+    ) -> list[Slots]:
+        """`pin` these segments, in order, up to the first that cannot be.
+
+        Returns the device slots of those that are pinned now: int32 [length] each.
+        """
+        found = self._device.pin_run(owner, zip(segment_ids, lengths, strict=True))
+        for segment_id, length in islice(zip(segment_ids, lengths, strict=True), len(found), None):
+            if not self.pin(owner, segment_id, length):
+                break
+            found.append(self._device.slots(segment_id))
+        return found
+
     def unpin(self, segment_id: str) -> None:
         """Undo one `pin`."""
         self._device.unpin(segment_id)
 
-    def slots(self, segment_id: str) -> Slots:
-        """Device slots of a segment the caller has pinned: int32 [length]."""
-        return self._device.slots(segment_id)
+    def unpin_all(self, segment_ids: Iterable[str]) -> None:
+        """Undo one `pin` of each."""
+        self._device.unpin_all(segment_ids)
 
     def touch(self, owner: str, segment_id: str) -> None:
         """Count a use, on the tier where the segment is."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_engine.connector.arena import Slots
 from memory_engine.connector.metadata import Verdict
 from memory_engine.connector.params import Op, Params, Span
 
@@ -19,7 +20,9 @@ class Tracked:
 
     params: Params
     error: str = ""
-    pinned: list[str] = field(default_factory=list)
+    # Ids of the segments that are pinned for it, in order, and the device slots of each.
+    pinned: Sequence[str] = ()
+    slots: list[Slots] = field(default_factory=list)
     # Tokens [start, end) to load in the coming step, behind the first `local`.
     load: tuple[int, int] | None = None
     local: int = 0

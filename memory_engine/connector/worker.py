@@ -54,6 +54,7 @@ class WorkerSide:
         self._rank, self._ranks = rank
         self._archived: dict[str, str] = {}
         self._counts = Counts()
+        self._loaded: StepPlan | None = None
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         """Learn the caches' layout and the layers' RoPE, and allocate the stores.
@@ -67,9 +68,19 @@ class WorkerSide:
         except (UnsupportedError, LayoutError) as error:
             self._refusal = str(error)
 
+    @torch.inference_mode()
+    def load_early(self, plan: StepPlan) -> None:
+        """Load on the thread of the steps, behind the step before; `load` then has done its part.
+
+        While vLLM prepares a step's inputs the device has nothing to do: what it is given
+        before that costs no time.
+        """
+        self.load(plan)
+        self._loaded = plan
+
     def load(self, plan: StepPlan) -> None:
         """Move between the tiers, then inject. Before the forward pass."""
-        if not (plan.moves or plan.restores or plan.load):
+        if plan is self._loaded or not (plan.moves or plan.restores or plan.load):
             return
         with self._clock.measured("inject_seconds"):
             for move in plan.moves:

@@ -12,6 +12,7 @@ from memory_engine.connector.metadata import Verdict, WorkerReport
 from memory_engine.connector.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.tiers import Tiers
+from memory_engine.connector.worker import TierSizes, WorkerSide
 
 SEGMENT = {"owner": "anna", "segments": "a:0:3"}
 
@@ -72,6 +73,25 @@ def test_a_prompt_that_is_more_than_tokens_is_neither_injected_nor_encoded(
     assert side.get_num_new_matched_tokens(asked, 0) == (0, False)
     assert not side.scheduler.needs_step("r")
     assert side.request_finished(asked, []) == (False, None)
+
+
+def test_only_the_worker_of_the_same_engine_is_given_its_copies_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = "memory_engine.connector.connector"
+    ours, theirs = connector(), InferScaleConnector.__new__(InferScaleConnector)
+    ours._vllm_config, theirs._vllm_config, theirs.worker = (
+        object(),
+        object(),
+        WorkerSide(TierSizes(1)),
+    )
+    monkeypatch.setattr(f"{module}.has_kv_transfer_group", lambda: False)
+    assert ours._worker_here() is None
+    monkeypatch.setattr(f"{module}.has_kv_transfer_group", lambda: True)
+    monkeypatch.setattr(f"{module}.get_kv_transfer_group", lambda: theirs)
+    assert ours._worker_here() is None
+    theirs._vllm_config = ours._vllm_config
+    assert ours._worker_here() is theirs.worker
 
 
 def test_a_request_that_wants_all_its_logits_is_not_injected() -> None:

@@ -13,7 +13,7 @@ def test_what_the_engine_client_writes_is_what_the_connector_reads() -> None:
     params = parse(wire.inject_params(prompt)[wire.KEY], 9)
     assert params.op is Op.INJECT
     assert params.owner == "anna"
-    assert params.spans == (Span("a", 0, 4), Span("b", 4, 7))
+    assert list(params.spans) == [Span("a", 0, 4), Span("b", 4, 7)]
 
 
 def test_an_encode_may_leave_gaps_between_its_spans() -> None:

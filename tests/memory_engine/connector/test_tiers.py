@@ -116,6 +116,22 @@ def test_prefetching_evicts_nobody() -> None:
     assert held.find("ben", "mine")
 
 
+def test_a_run_ends_before_the_first_segment_that_is_not_there_as_asked_for() -> None:
+    held = tiers(6, 6)
+    for name in ("a", "b", "c", "d"):
+        saved(held, name)
+    wanted = ["b", "a", "c"]
+    # `a` had to make room for `d`, and is promoted in the middle of the run.
+    assert held.on_host("anna") == ["a"]
+    assert [slots.size for slots in held.pin_run("anna", wanted, [2, 2, 2])] == [2, 2, 2]
+    assert held.stats()["pinned_segments"] == 3
+    held.unpin_all(["b", "a", "c"])
+    assert len(held.pin_run("anna", wanted, [2, 3, 2])) == 1
+    held.unpin_all(["b"])
+    assert held.pin_run("ben", wanted, [2, 2, 2]) == []
+    assert held.stats()["pinned_segments"] == 0
+
+
 def test_moves_in_one_direction_go_together() -> None:
     held = tiers(6, 6)
     for name in ("a", "b", "c"):
@@ -156,7 +172,7 @@ class TiersMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.tiers = tiers(17, 23)
-        self.pins: list[str] = []
+        self.pins: list[tuple[str, list[int]]] = []  # and the device slots
         self.owners: dict[str, str] = {}
         self.device: dict[int, str] = {}
         self.host: dict[int, str] = {}
@@ -185,20 +201,33 @@ class TiersMachine(RuleBasedStateMachine):
             self.device |= dict.fromkeys(slots.tolist(), f"{owner}{name}")
             self.tiers.unpin(name)
 
-    @rule(number=st.integers(0, 8), owner=st.sampled_from("ab"), other=st.booleans())
-    def pin(self, number: int, owner: str, other: bool) -> None:
-        name = f"s{number}"
-        length = self.tiers.length(owner, name)
-        if self.tiers.pin(owner, name, length + other):
-            assert length
-            assert not other
+    @rule(
+        numbers=st.lists(st.integers(0, 8), max_size=4),
+        owner=st.sampled_from("ab"),
+        other=st.none() | st.integers(0, 3),
+    )
+    def pin_run(self, numbers: list[int], owner: str, other: int | None) -> None:
+        """Number `other` of them is asked for with another length than it has."""
+        names = [f"s{number}" for number in numbers]
+        lengths = [self.tiers.length(owner, name) for name in names]
+        asked = [length + (number == other) for number, length in enumerate(lengths)]
+        found = self.tiers.pin_run(owner, names, asked)
+        for number, (name, slots) in enumerate(zip(names, found, strict=False)):
+            assert len(slots) == lengths[number] > 0
+            assert number != other
             assert self.owners[name] == owner
-            self.pins.append(name)
+            self.pins.append((name, slots.tolist()))
 
     @rule(data=st.data())
     def unpin(self, data: st.DataObject) -> None:
         if self.pins:
-            self.tiers.unpin(self.pins.pop(data.draw(st.integers(0, len(self.pins) - 1))))
+            name, _ = self.pins.pop(data.draw(st.integers(0, len(self.pins) - 1)))
+            self.tiers.unpin(name)
+
+    @rule()
+    def unpin_all(self) -> None:
+        self.tiers.unpin_all([name for name, _ in self.pins])
+        self.pins = []
 
     @rule(owner=st.sampled_from("ab"), names=st.none() | st.lists(st.sampled_from(["s1", "s2"])))
     def drop(self, owner: str, names: list[str] | None) -> None:
@@ -218,15 +247,15 @@ class TiersMachine(RuleBasedStateMachine):
     @invariant()
     def slots_add_up(self) -> None:
         self.tiers.check_integrity()
-        assert self.tiers.stats()["pinned_segments"] == len(set(self.pins))
+        assert self.tiers.stats()["pinned_segments"] == len({name for name, _ in self.pins})
         assert "host_pinned_segments" in self.tiers.stats()
         assert self.tiers.stats()["host_pinned_segments"] == 0
 
     @rule()
     def what_is_pinned_is_on_the_device_and_right(self) -> None:
         self.step()
-        for name in self.pins:
-            held = {self.device.get(slot) for slot in self.tiers.slots(name).tolist()}
+        for name, slots in self.pins:
+            held = {self.device.get(slot) for slot in slots}
             assert held == {f"{self.owners[name]}{name}"}
 
     @invariant()

@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.launch import YIELDS
-from memory_engine.types import Mode, Prompt
+from memory_engine.types import Mode, Prompt, Sampling
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -38,6 +38,28 @@ async def test_injected_and_encoded_tokens_reach_prometheus(real_engine: Embedde
     grown = [counted(name) - start for name, start in zip(names, before, strict=True)]
     assert grown[:3] == [70, 70, 70]
     assert 0 < grown[3] < 10
+
+
+async def test_a_token_is_passed_on_before_it_is_counted(
+    real_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.v1.metrics.loggers import PrometheusStatLogger
+
+    happened: list[str] = []
+    count = PrometheusStatLogger.record
+
+    def record(self: object, scheduler: object, iteration: object, **more: object) -> None:
+        if iteration is not None:
+            happened.append("counted")
+        count(self, scheduler, iteration, **more)
+
+    monkeypatch.setattr(PrometheusStatLogger, "record", record)
+    prompt, sampling = Prompt("anna", words(20, seed=67)), Sampling(max_tokens=1, ignore_eos=True)
+    async for chunk in real_engine.generate(prompt, Mode.TEXT, sampling):
+        assert len(chunk.token_ids) == 1
+        happened.append("token")
+    await asyncio.sleep(0)
+    assert happened == ["token", "counted"]
 
 
 async def test_what_is_tokenized_already_goes_through_no_thread_of_vllms(

@@ -71,6 +71,28 @@ async def test_a_suffix_in_chunks_behind_the_injected_part_changes_nothing(
         await engine.drop("anna")
 
 
+async def test_kv_is_on_its_way_before_vllm_prepares_the_step(
+    engine: TinyEngine, prompts: list[Prompt], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.distributed.kv_transfer import get_kv_transfer_group
+
+    worker, core = get_kv_transfer_group().worker, engine.vllm.engine_core.engine_core
+    happened: list[str] = []
+    for part, name in ((worker._copies, "load"), (core.model_executor, "execute_model")):
+        monkeypatch.setattr(part, name, noted(happened, name, getattr(part, name)))
+    engine.one(prompts[0], tokens=1)
+    assert happened[:2] == ["load", "execute_model"]
+    assert happened.count("load") == 1
+
+
+def noted(happened: list[str], name: str, call: Any) -> Any:
+    def called(*args: Any, **options: Any) -> Any:
+        happened.append(name)
+        return call(*args, **options)
+
+    return called
+
+
 async def test_requests_that_preempt_each_other_reply_as_when_alone(
     engine: TinyEngine, prompts: list[Prompt]
 ) -> None:

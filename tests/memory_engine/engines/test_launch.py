@@ -29,9 +29,12 @@ def test_the_engine_is_spawned_whatever_this_process_has_asked_of_the_gpu(
 ) -> None:
     from vllm.v1.engine.async_llm import AsyncLLM
 
+    from memory_engine.engines.counting import LaterCounts
+
     methods: list[str | None] = []
 
-    def start(config: Any) -> str:
+    def start(config: Any, stat_loggers: list[type]) -> str:
+        assert stat_loggers == [LaterCounts]
         methods.append(os.environ.get("VLLM_WORKER_MULTIPROC_METHOD"))
         return "running"
 

@@ -1,0 +1,165 @@
+"""Where the time to the first token goes: one request at a time, from hook to hook.
+
+python -m scripts.first_token [--dummy-model llama-8b] [--k 100,200] [--n 20] [--late]
+"""
+
+import argparse
+import json
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from app.bench.material import Material, random_tokens, word_tokens
+from app.bench.plan import Bench
+from app.bench.session import sized_arguments
+from app.dummy_model import SHAPES, write_shape
+from app.hardware import hardware, versions
+from app.model_choice import choose_model, config_of, stay_offline
+from app.settings import Settings
+from memory_engine.engines import wire
+from memory_engine.engines.embedded import EmbeddedEngine
+from memory_engine.engines.launch import launch
+from memory_engine.types import Mode, Prompt, Sampling
+from scripts.timed_connector import KEY, LATE
+
+WARM_UPS = 2
+# What ends at each mark, in order. Whose work it is stands in brackets.
+STAGES = {
+    "arrived": "to the engine's process, block hashes [vLLM]",
+    "parsed": "parameters read, signature checked [ours]",
+    "looked for": "taken from the queue, prefix cache [vLLM]",
+    "looked up": "facts looked up and pinned [ours]",
+    "scheduled": "blocks taken, step scheduled [vLLM]",
+    "planned": "plan, and the injection queued if it is early [ours]",
+    "inputs ready": "inputs and attention plan of the step [vLLM]",
+    "all queued": "the injection if it is late [ours], pass and sampling queued [vLLM]",
+    "token": "until the GPU is done and the token is copied",
+    "seen": "from the scheduler to the client [vLLM]",
+}
+
+
+class TimedEngine(EmbeddedEngine):
+    """An embedded engine with `TimedConnector` for its connector."""
+
+    def __init__(self, model: str, *, late: bool, **arguments: Any) -> None:
+        super().__init__(model, **arguments)
+        self._late = late
+
+    def _launch(self) -> Any:
+        extra = {"end_with_parent": True, LATE: self._late} | self._options["connector"]
+        timed = {
+            "kv_connector": "TimedConnector",
+            "kv_connector_module_path": "scripts.timed_connector",
+            "kv_role": "kv_both",
+            "kv_connector_extra_config": extra,
+        }
+        return launch(self._model, **self._options, kv_transfer_config=timed)
+
+
+async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -> dict[str, float]:
+    """Milliseconds of each of `STAGES`, of all, and of the GPU, for one request."""
+    params = wire.inject_params(prompt) if mode is Mode.KV else None
+    sampling = Sampling(max_tokens=1, ignore_eos=True)
+    salt = wire.prompt_salt(prompt, params, salt)
+    told: dict[str, dict[str, float]] = {}
+    asked, seen = perf_counter(), 0.0
+    async for output in engine.outputs(prompt.token_ids, salt, params, sampling):
+        seen = seen or perf_counter()
+        told = (output.kv_transfer_params or {}).get(KEY, told)
+    # What a worker in another process did is part of the stage that follows.
+    marks = {name: told["marks"][name] for name in STAGES if name in told["marks"]}
+    times = pairwise([asked, *marks.values(), seen])
+    spans = {
+        name: (after - before) * 1000
+        for name, (before, after) in zip([*marks, "seen"], times, strict=True)
+    }
+    gpu = {f"gpu {name}": ms for name, ms in told["gpu_ms"].items()}
+    return spans | {"all": (seen - asked) * 1000} | gpu
+
+
+async def measure(engine: EmbeddedEngine, material: Material, ks: Sequence[int], n: int) -> Any:
+    """Medians of `n` requests of each arm, which take turns: arm -> stage -> ms."""
+    for run in material.runs():
+        await engine.encode(run)
+    arms = {"text, no facts": (material.prompt([]), Mode.TEXT, False)}
+    for k in ks:
+        prompt = material.prompt(range(k))
+        arms[f"text, {k} facts"] = (prompt, Mode.TEXT, False)
+        arms[f"text, {k} facts, same prompt again"] = (prompt, Mode.TEXT, True)
+        arms[f"KV, {k} facts"] = (prompt, Mode.KV, False)
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in arms}
+    for turn in range(n + WARM_UPS):
+        for name, (prompt, mode, again) in arms.items():
+            salt = "again" if again else uuid.uuid4().hex
+            found = await timed(engine, prompt, mode, salt)
+            if turn >= WARM_UPS:
+                taken[name].append(found)
+    return {
+        name: {stage: round(median(each[stage] for each in all_), 3) for stage in all_[0]}
+        for name, all_ in taken.items()
+    }
+
+
+def as_table(arms: dict[str, dict[str, float]]) -> str:
+    """Markdown, a stage a line."""
+    return "\n".join(_lines(arms))
+
+
+def _lines(arms: dict[str, dict[str, float]]) -> Iterator[str]:
+    yield "| ms | " + " | ".join(arms) + " |"
+    yield "| --- |" + " --- |" * len(arms)
+    gpu = {"gpu inject": "the GPU: injection", "gpu then": "the GPU: from there to the sample"}
+    for stage, said in (STAGES | {"all": "**all**"} | gpu).items():
+        if any(stage in spans for spans in arms.values()):
+            cells = (f"{spans[stage]:.2f}" if stage in spans else "" for spans in arms.values())
+            yield f"| {said} | " + " | ".join(cells) + " |"
+
+
+async def run(given: argparse.Namespace) -> dict[str, Any]:
+    """Start an engine, measure, stop it."""
+    settings = Settings()
+    stay_offline(settings)
+    ks = [int(k) for k in given.k.split(",")]
+    bench = Bench(ks=tuple(ks), fact_tokens=given.fact_tokens)
+    with tempfile.TemporaryDirectory() as folder:
+        if given.dummy_model:
+            model, config = folder, write_shape(given.dummy_model, Path(folder))
+            extra = {"load_format": "dummy", "skip_tokenizer_init": True}
+            token_ids = random_tokens(config["vocab_size"], bench.tokens_needed)
+        else:
+            model, extra = choose_model(settings), {}
+            config, token_ids = config_of(model), word_tokens(model, bench.tokens_needed)
+        arguments = sized_arguments(settings, bench, config) | extra
+        engine = TimedEngine(model, late=given.late, **arguments)
+        try:
+            await engine.start()
+            material = Material.cut_from(token_ids, bench.facts, bench.fact_tokens)
+            arms = await measure(engine, material, ks, given.n)
+        finally:
+            await engine.aclose()
+    about = {"model": given.dummy_model or Path(model).name, "late": given.late, "n": given.n}
+    return about | {"hardware": hardware().as_json(), "versions": versions(), "arms": arms}
+
+
+def main() -> None:
+    """Print a table and one line of JSON."""
+    import uvloop
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dummy-model", choices=sorted(SHAPES), default="")
+    parser.add_argument("--k", default="100,200")
+    parser.add_argument("--fact-tokens", type=int, default=40)
+    parser.add_argument("--n", type=int, default=20)
+    parser.add_argument("--late", action="store_true", help="inject only when vLLM asks for it")
+    found = uvloop.run(run(parser.parse_args()))
+    print(as_table(found["arms"]))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

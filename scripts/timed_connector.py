@@ -1,0 +1,111 @@
+"""The connector with a clock: when each of its hooks was called for a request, and the GPU's time.
+
+For `scripts.first_token`, which asks for one request at a time.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorRole
+
+from memory_engine.connector.connector import InferScaleConnector
+from memory_engine.connector.worker import WorkerSide
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.request import Request
+
+KEY = "first_token"
+LATE = "late"
+
+# Of the request that runs, by name: this process's clock in seconds, the system's monotonic
+# one, and what the GPU has passed. The first of a name counts: a step without tokens follows.
+_marks: dict[str, float] = {}
+_passed: dict[str, torch.cuda.Event] = {}
+
+
+class TimedConnector(InferScaleConnector):
+    """InferScaleConnector whose requests tell when their hooks were called, under `KEY`.
+
+    With `late` in its configuration it injects only when vLLM asks for it.
+    """
+
+    def __init__(
+        self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
+    ) -> None:
+        super().__init__(vllm_config, role, kv_cache_config)
+        if role == KVConnectorRole.WORKER:
+            self.worker.load = _timed(self.worker.load)  # type: ignore[method-assign]
+
+    def _worker_here(self) -> WorkerSide | None:
+        late = self._kv_transfer_config.get_from_extra_config(LATE, False)
+        return None if late else super()._worker_here()
+
+    def on_new_request(self, request: "Request") -> None:
+        _marks.clear()
+        _passed.clear()
+        _mark("arrived")
+        super().on_new_request(request)
+        _mark("parsed")
+
+    def get_num_new_matched_tokens(
+        self, request: "Request", num_computed_tokens: int
+    ) -> tuple[int | None, bool]:
+        _mark("looked for")
+        found = super().get_num_new_matched_tokens(request, num_computed_tokens)
+        _mark("looked up")
+        return found
+
+    def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
+        _mark("scheduled")
+        plan = super().build_connector_meta(scheduler_output)
+        _mark("planned")
+        return plan
+
+    def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
+        _mark("inputs ready")
+
+    def wait_for_save(self) -> None:
+        _mark("all queued")
+        _pass("computed")
+        super().wait_for_save()
+
+    def request_finished(
+        self, request: "Request", block_ids: list[int]
+    ) -> tuple[bool, dict[str, Any] | None]:
+        _mark("token")
+        kept, account = super().request_finished(request, block_ids)
+        return kept, (account or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
+
+
+def _timed(load: Callable[..., None]) -> Callable[..., None]:
+    def timed(plan: Any) -> None:
+        _pass("injecting")
+        load(plan)
+        _pass("injected")
+
+    return timed
+
+
+def _mark(name: str) -> None:
+    _marks.setdefault(name, perf_counter())
+
+
+def _pass(name: str) -> None:
+    if name not in _passed and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event.record()
+        _passed[name] = event
+
+
+def _gpu_times() -> dict[str, float]:
+    """Milliseconds of the GPU: the injection, and from there to the end of the step."""
+    if "computed" not in _passed or "injected" not in _passed:
+        return {}
+    begun, injected, computed = (_passed[n] for n in ("injecting", "injected", "computed"))
+    computed.synchronize()
+    return {"inject": begun.elapsed_time(injected), "then": injected.elapsed_time(computed)}
