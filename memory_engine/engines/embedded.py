@@ -137,6 +137,8 @@ class EmbeddedEngine(VllmEngine):
             output_kind=RequestOutputKind.DELTA,
             structured_outputs=StructuredOutputsParams(json=schema) if schema else None,
             extra_args={"kv_transfer_params": self.signed(params)} if params else None,
+            # Made for this request alone: vLLM need not copy it deeply.
+            skip_clone=True,
             **extra,
         )
         # What is tokenized already needs no thread of vLLM's, and no wait for one.

@@ -1,6 +1,7 @@
 """A chat beside an import: both go through the product's queue, and nothing of it is left."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -11,6 +12,7 @@ from app.bench.material import Material, random_tokens
 from app.bench.plan import Bench
 from memory_engine.engines.base import EncodeJob
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
+from memory_engine.windows import FactSegment
 from tests.app.bench.tiered import TieredEngine, started
 
 FACTS = Material.cut_from(random_tokens(5000, 300), 40, 5)
@@ -73,6 +75,20 @@ async def test_no_encode_begins_before_a_first_token_and_parts_are_short() -> No
     await measure_chat(engine, BENCH, FACTS, CHATTING.prompt(range(3)), no_recall)
     assert engine.began_while_waiting == 0
     assert {len(job.spans) - 1 for job in engine.encoded[before:]} <= {1, 2}
+
+
+async def test_the_import_is_laid_out_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def noted(material: Material, owner: str) -> list[FactSegment]:
+        threads.append(threading.current_thread())
+        return segments_of(material, owner)
+
+    monkeypatch.setattr(chatting, "segments_of", noted)
+    engine = await chatting_engine()
+    await measure_chat(engine, BENCH, FACTS, CHATTING.prompt(range(3)), no_recall)
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_only_the_chat_is_left() -> None:
