@@ -14,6 +14,8 @@ _log = logging.getLogger(__name__)
 # waits for the step that they share.
 _IN_FLIGHT = 4
 _FACTS_A_BATCH = 256
+# Of a window, in a prefill while people chat: a block of vLLM's on a GPU, or several.
+_LEAD_IN_TOKENS = 128
 # Engines that a user may be sent to while one's facts are encoded; more is no affinity.
 _MOST_HOMES = 8
 
@@ -34,6 +36,9 @@ class _Work:
         # Whether what a snapshot holds was asked for; from then on there may be more to keep.
         self.restored = False
         self.changed = False
+
+    def wants_any(self, segments: Iterable[FactSegment]) -> bool:
+        return any(segment.segment_id in self.wanted for segment in segments)
 
     def missing(self) -> list[FactSegment]:
         away = self.resident | self.rejected
@@ -202,12 +207,22 @@ class EncodingQueue:
 
     async def _encode(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
         """Encode a run, in parts while people chat."""
+        await self._lead_in(owner, work, run)
         while run:
             async with self._turns_of(owner).encode() as most:
                 part, run = run[:most], run[len(run) if most is None else most :]
-                if any(segment.segment_id in work.wanted for segment in part):
+                if work.wants_any(part):
                     saved = await self._engine.encode(self._planner.job(owner, part))
                     self._take_in(owner, work, part, set(saved))
+
+    async def _lead_in(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
+        """While people chat, what a run is encoded behind is computed in parts too, before it."""
+        turns = self._turns_of(owner)
+        for job in self._planner.lead_in(owner, run[0], _LEAD_IN_TOKENS):
+            if turns.chatting:
+                async with turns.encode():
+                    if work.wants_any(run):
+                        await self._engine.encode(job)
 
     def _follow(self, owner: str, work: _Work) -> None:
         """Begin anew with what is believed, if it is about another place than `home` now."""

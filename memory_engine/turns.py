@@ -60,7 +60,7 @@ class Turns:
                 await asyncio.wait_for(self._changed.wait(), self._pause())
             except TimeoutError:
                 continue
-        chatting = self._chatting()
+        chatting = self.chatting
         self._running += 1
         try:
             yield _CHAT_FACTS if chatting else None
@@ -68,15 +68,17 @@ class Turns:
             self._running -= 1
             self._notify()
 
-    def _chatting(self) -> bool:
-        return time.monotonic() < self._chat_until
+    @property
+    def chatting(self) -> bool:
+        """Whether somebody waits for a reply, or has had one just now."""
+        return self._replies > 0 or time.monotonic() < self._chat_until
 
     def _may_encode(self) -> bool:
         now = time.monotonic()
         self._expected = {owner: until for owner, until in self._expected.items() if until > now}
         if self._replies or self._expected:
             return False
-        return self._running < (1 if self._chatting() else self._most)
+        return self._running < (1 if self.chatting else self._most)
 
     def _pause(self) -> float | None:
         """Seconds until something changes of which nobody tells."""

@@ -96,6 +96,18 @@ class EncodePlanner:
         token_ids = [*self.prefix, *run[-1].context, *run[-1].token_ids]
         return EncodeJob(owner, token_ids, tuple(spans))
 
+    def lead_in(self, owner: str, segment: FactSegment, tokens: int) -> Iterator[EncodeJob]:
+        """Prefills of `tokens` new tokens each of what a segment is encoded behind.
+
+        They keep the prefix alone; the rest is in vLLM's prefix cache when the segment's own
+        prefill comes, which is left with `tokens` of it at most.
+        """
+        token_ids = [*self.prefix, *segment.context]
+        span = Span(self.prefix_id(owner), 0, len(self.prefix))
+        for end in range(tokens, len(token_ids), tokens):
+            if end >= len(self.prefix):
+                yield EncodeJob(owner, token_ids[:end], (span,))
+
     def segment_id(self, owner: str, context: Sequence[int], token_ids: Sequence[int]) -> str:
         """The id of what these tokens are behind that context. 32 hexadecimal digits."""
         digest = hashlib.sha256()

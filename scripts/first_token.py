@@ -7,7 +7,7 @@ import argparse
 import json
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -25,22 +25,9 @@ from memory_engine.engines import wire
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.launch import launch
 from memory_engine.types import Mode, Prompt, Sampling
-from scripts.timed_connector import KEY, LATE
+from scripts.stages import KEY, LATE, STAGES, as_table
 
 WARM_UPS = 2
-# What ends at each mark, in order. Whose work it is stands in brackets.
-STAGES = {
-    "arrived": "to the engine's process, block hashes [vLLM]",
-    "parsed": "parameters read, signature checked [ours]",
-    "looked for": "taken from the queue, prefix cache [vLLM]",
-    "looked up": "facts looked up and pinned [ours]",
-    "scheduled": "blocks taken, step scheduled [vLLM]",
-    "planned": "plan, and the injection queued if it is early [ours]",
-    "inputs ready": "inputs and attention plan of the step [vLLM]",
-    "all queued": "the injection if it is late [ours], pass and sampling queued [vLLM]",
-    "token": "until the GPU is done and the token is copied",
-    "seen": "from the scheduler to the client [vLLM]",
-}
 
 
 class TimedEngine(EmbeddedEngine):
@@ -52,13 +39,17 @@ class TimedEngine(EmbeddedEngine):
 
     def _launch(self) -> Any:
         extra = {"end_with_parent": True, LATE: self._late} | self._options["connector"]
-        timed = {
-            "kv_connector": "TimedConnector",
-            "kv_connector_module_path": "scripts.timed_connector",
-            "kv_role": "kv_both",
-            "kv_connector_extra_config": extra,
-        }
-        return launch(self._model, **self._options, kv_transfer_config=timed)
+        return launch(self._model, **self._options, kv_transfer_config=timed_connector(extra))
+
+
+def timed_connector(extra: dict[str, Any]) -> dict[str, Any]:
+    """vLLM's `kv_transfer_config` for `TimedConnector`; extra: as for InferScaleConnector."""
+    return {
+        "kv_connector": "TimedConnector",
+        "kv_connector_module_path": "scripts.timed_connector",
+        "kv_role": "kv_both",
+        "kv_connector_extra_config": extra,
+    }
 
 
 async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -> dict[str, float]:
@@ -103,21 +94,6 @@ async def measure(engine: EmbeddedEngine, material: Material, ks: Sequence[int],
         name: {stage: round(median(each[stage] for each in all_), 3) for stage in all_[0]}
         for name, all_ in taken.items()
     }
-
-
-def as_table(arms: dict[str, dict[str, float]]) -> str:
-    """Markdown, a stage a line."""
-    return "\n".join(_lines(arms))
-
-
-def _lines(arms: dict[str, dict[str, float]]) -> Iterator[str]:
-    yield "| ms | " + " | ".join(arms) + " |"
-    yield "| --- |" + " --- |" * len(arms)
-    gpu = {"gpu inject": "the GPU: injection", "gpu then": "the GPU: from there to the sample"}
-    for stage, said in (STAGES | {"all": "**all**"} | gpu).items():
-        if any(stage in spans for spans in arms.values()):
-            cells = (f"{spans[stage]:.2f}" if stage in spans else "" for spans in arms.values())
-            yield f"| {said} | " + " | ".join(cells) + " |"
 
 
 async def run(given: argparse.Namespace) -> dict[str, Any]:

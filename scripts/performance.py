@@ -6,13 +6,18 @@ python -m scripts.performance
 import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.cli.bench_tables import target_cells
 from scripts.readme import ROOT
+from scripts.stages import as_table
 
 PAGE = ROOT / "docs" / "performance.md"
 REPORT = ROOT / "docs" / "benchmarks" / "h200-llama-8b-full.json"
+STAGES = ROOT / "docs" / "benchmarks" / "h200-llama-8b-first-token.json"
+WARM = "same prompt again"
+FIRST_TOKEN = re.compile(r"(?<=<!-- first token -->\n).*(?=<!-- end of first token -->)", re.DOTALL)
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.DOTALL)
 TO_COME = "The complete run is to come; its figures will stand here.\n"
 
@@ -25,11 +30,23 @@ def rendered(page: str, report: Report | None) -> str:
     return FIGURES.sub(lambda _: block, page)
 
 
-def read_report() -> Report | None:
-    """The report, if there is one."""
-    if not REPORT.exists():
+def with_stages(page: str, report: Report) -> str:
+    """The page with the stages of a first token, but for those of cold text."""
+    arms = {
+        name: spans
+        for name, spans in report["arms"].items()
+        if not name.startswith("text") or WARM in name or "no facts" in name
+    }
+    said = f"{report['model']}, {report['hardware']['gpu']}, medians of {report['n']} "
+    said += f"([report](benchmarks/{STAGES.name})):"
+    return FIRST_TOKEN.sub(lambda _: f"{said}\n\n{as_table(arms)}\n", page)
+
+
+def read_report(path: Path = REPORT) -> Report | None:
+    """A report, if there is one."""
+    if not path.exists():
         return None
-    report: Report = json.loads(REPORT.read_text(encoding="utf-8"))
+    report: Report = json.loads(path.read_text(encoding="utf-8"))
     return report
 
 
@@ -195,4 +212,6 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8"), read_report()), encoding="utf-8")
+    text = rendered(PAGE.read_text(encoding="utf-8"), read_report())
+    stages = read_report(STAGES)
+    PAGE.write_text(text if stages is None else with_stages(text, stages), encoding="utf-8")

@@ -12,15 +12,13 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadat
 
 from memory_engine.connector.connector import InferScaleConnector
 from memory_engine.connector.worker import WorkerSide
+from scripts.stages import KEY, LATE
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.kv_cache_interface import KVCacheConfig
     from vllm.v1.request import Request
-
-KEY = "first_token"
-LATE = "late"
 
 # Of the request that runs, by name: this process's clock in seconds, the system's monotonic
 # one, and what the GPU has passed. The first of a name counts: a step without tokens follows.

@@ -4,10 +4,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.bench.measure import measure
 from app.bench.plan import Bench
 from app.bench.targets import judged
-from scripts.performance import PAGE, TO_COME, read_report, rendered
+from scripts.performance import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
 from scripts.plots import draw
 from tests.app.bench.tiered import TieredEngine, silent, started
 
@@ -45,6 +47,17 @@ async def a_report(**parts: Any) -> dict[str, Any]:
 def test_the_page_is_that_of_the_report_there_is() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert rendered(text, read_report()) == text, "run `make figures`"
+
+
+def test_the_page_has_the_stages_of_a_first_token_as_they_were_measured() -> None:
+    text, report = PAGE.read_text(encoding="utf-8"), read_report(STAGES)
+    assert report is not None
+    assert with_stages(text, report) == text, "run `make figures`"
+    assert "| **all** |" in text
+    for spans in report["arms"].values():
+        stages = sum(ms for name, ms in spans.items() if name != "all" and "gpu" not in name)
+        # Medians of parts do not add up to the median of all, but nearly.
+        assert stages == pytest.approx(spans["all"], rel=0.05)
 
 
 def test_without_a_report_the_figures_are_to_come() -> None:

@@ -70,10 +70,9 @@ class WorkerSide:
 
     @torch.inference_mode()
     def load_early(self, plan: StepPlan) -> None:
-        """Load on the thread of the steps, behind the step before; `load` then has done its part.
+        """`load`, on the thread of the steps and as soon as the plan is made, once and for all.
 
-        While vLLM prepares a step's inputs the device has nothing to do: what it is given
-        before that costs no time.
+        While vLLM prepares the inputs of a step, the device has nothing else to do.
         """
         self.load(plan)
         self._loaded = plan

@@ -2,17 +2,19 @@
 
 import asyncio
 import logging
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from memory_engine import encoding
 from memory_engine.encoding import EncodingQueue
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.layout import memory_prefix
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact
-from memory_engine.windows import Encoder, Window
+from memory_engine.windows import Encoder, FactSegment, Window
 
 
 class Elsewhere(FakeEngine):
@@ -76,6 +78,50 @@ async def test_a_user_who_reaches_another_engine_each_time_is_not_encoded_for_ev
     engine.restless = True
     with caplog.at_level(logging.ERROR), pytest.raises(EngineError, match="consistent_hash"):
         await queue.settle("anna")
+
+
+async def behind_a_window(
+    bundled_llm: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Elsewhere, EncodingQueue, list[FactSegment], int]:
+    """Nothing wanted yet; a run behind eight facts, and the length of the prefix."""
+    monkeypatch.setattr(encoding, "_LEAD_IN_TOKENS", 16)
+    engine = Elsewhere()
+    await engine.start()
+    tokenizer = ChatTokenizer(bundled_llm)
+    prefix = memory_prefix(tokenizer)
+    encoder = Encoder(tokenizer, Window.parse("facts:8"), "print", prefix)
+    facts = [MemoryFact(str(n), f"I have {n} cats and a garden.") for n in range(20)]
+    segments = encoder.segments("anna", facts).values()
+    last = max(segment.run for segment in segments)
+    run = [segment for segment in segments if segment.run == last]
+    return engine, EncodingQueue(engine, encoder), run, len(prefix)
+
+
+async def test_while_people_chat_no_prefill_has_much_to_compute(
+    bundled_llm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, queue, run, prefix = await behind_a_window(bundled_llm, monkeypatch)
+    queue.reply("ben")()
+    queue.want("anna", run)
+    await queue.settle("anna")
+    assert set(queue.resident("anna")) == {segment.segment_id for segment in run}
+    lengths = [len(job.token_ids) for job in engine.encoded]
+    two_facts = 2 * max(len(segment.token_ids) for segment in run)
+    assert max(b - a for a, b in pairwise([prefix, *lengths])) <= 16 + two_facts
+    assert lengths[-1] > prefix + 8 * len(run[0].token_ids)
+
+
+async def test_what_is_forgotten_meanwhile_is_not_led_in(
+    bundled_llm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, queue, run, _ = await behind_a_window(bundled_llm, monkeypatch)
+    first_token = queue.reply("ben")
+    queue.want("anna", run)
+    await asyncio.sleep(0.05)
+    queue.want("anna", ())
+    first_token()
+    await queue.settle("anna")
+    assert engine.encoded == []
 
 
 async def test_encoding_makes_room_for_replies_of_the_same_engine_only(bundled_llm: Path) -> None:

@@ -147,6 +147,24 @@ def test_a_run_in_parts_keeps_the_same_segments(tokenizer: ChatTokenizer) -> Non
             assert set(part.spans) <= set(whole.spans)
 
 
+def test_what_a_segment_is_encoded_behind_can_be_computed_little_by_little(
+    tokenizer: ChatTokenizer,
+) -> None:
+    encoder = Encoder(tokenizer, Window.parse("facts:8"), "print", range(5))
+    last = list(encoder.segments("anna", person(9)).values())[-1]
+    whole = encoder.job("anna", [last]).token_ids
+    parts = list(encoder.lead_in("anna", last, 10))
+    assert [len(part.token_ids) for part in parts] == list(range(10, 5 + len(last.context), 10))
+    for part in parts:
+        assert part.token_ids == whole[: len(part.token_ids)]
+        assert [(span.segment_id, span.length) for span in part.spans] == [
+            (encoder.prefix_id("anna"), 5)
+        ]
+    # Nothing that ends within the prefix, which is kept whole, and nothing without a context.
+    assert len(next(encoder.lead_in("anna", last, 4)).token_ids) == 8
+    assert not list(encoder.lead_in("anna", last, 5 + len(last.context)))
+
+
 def test_a_window_holds_facts_of_its_own_scope_only(tokenizer: ChatTokenizer) -> None:
     encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
     open_ = person(30)
