@@ -15,6 +15,8 @@ import pytest_asyncio
 from agent.tables import Base
 from app.bundled import embedding_folder, llm_folder
 from tests.agent.parts import prepare, url_of
+from tests.memory_engine.engines.serving import Serving
+from tests.memory_engine.engines.talking import write_talking_llama
 from tests.memory_engine.families.measuring import Measuring
 from tests.postgres_server import PostgresServer
 
@@ -61,6 +63,28 @@ def measuring(
     process = Measuring(tmp_path_factory.mktemp("families"))
     yield process
     process.end()
+
+
+@pytest.fixture(scope="session")
+def talking_llama(tmp_path_factory: pytest.TempPathFactory, bundled_llm: Path) -> Path:
+    """Random weights with the bundled model's tokenizer; 16 KiB of KV a token in float32."""
+    folder = tmp_path_factory.mktemp("talking-llama")
+    write_talking_llama(folder, bundled_llm)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def serving(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Serving | None]:
+    """Engines that need a minute to start, begun before all tests if any is to use them."""
+    if not any("served_engines" in getattr(i, "fixturenames", ()) for i in request.session.items):
+        yield None
+        return
+    model = request.getfixturevalue("talking_llama")
+    begun = Serving(model, tmp_path_factory.mktemp("engines"))
+    yield begun
+    begun.end()
 
 
 @pytest.fixture

@@ -1,12 +1,6 @@
 """Small models on disk, and engines whose vLLM runs in processes of its own."""
 
-import asyncio
-import os
-import sys
-from asyncio.subprocess import Process, create_subprocess_exec
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +8,8 @@ import pytest_asyncio
 import torch
 
 from memory_engine.engines.remote import RemoteEngine
-from scripts.readme import ROOT
 from tests.memory_engine.engines.fake_serve import KEY
-from tests.memory_engine.engines.routing import free_ports, until_healthy
-from tests.memory_engine.engines.talking import write_talking_llama
+from tests.memory_engine.engines.serving import ServedEngine, Serving
 
 
 @pytest.fixture(scope="session")
@@ -42,66 +34,23 @@ def small_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def talking_llama(tmp_path_factory: pytest.TempPathFactory, bundled_llm: Path) -> Path:
-    """Random weights with the bundled model's tokenizer; 16 KiB of KV a token in float32."""
-    folder = tmp_path_factory.mktemp("talking-llama")
-    write_talking_llama(folder, bundled_llm)
-    return folder
-
-
-@dataclass(frozen=True, slots=True)
-class ServedEngine:
-    """`inferscale engine` in a process of its own, and how to reach it."""
-
-    url: str
-    process: Process
-
-
-@asynccontextmanager
-async def engine_process(model: Path, folder: Path) -> AsyncIterator[ServedEngine]:
-    """An engine that begins to start: 1,024 tokens of arena and 1,344 of paged cache."""
-    (port,) = free_ports(1)
-    environment = {name: v for name, v in os.environ.items() if not name.startswith("INFERSCALE_")}
-    environment |= {
-        "PYTHONPATH": str(ROOT),
-        "INFERSCALE_MODEL": str(model),
-        "INFERSCALE_SIGNING_KEY": KEY,
-        "INFERSCALE_DATA_DIR": str(folder),
-        "INFERSCALE_ARENA_MIB": "16",
-        "INFERSCALE_KV_CACHE_MIB": "21",
-        "INFERSCALE_MAX_MODEL_LEN": "1024",
-        "INFERSCALE_DTYPE": "float32",
-    }
-    command = [sys.executable, "-m", "app", "engine", "--port", str(port)]
-    command += ["--", "--max-num-batched-tokens", "256", "--block-size", "32"]
-    process = await create_subprocess_exec(*command, env=environment)
-    try:
-        yield ServedEngine(f"http://127.0.0.1:{port}", process)
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def served_engines(
-    talking_llama: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, serving: Serving | None
 ) -> AsyncIterator[tuple[ServedEngine, ServedEngine]]:
     """Two engines of one model; the second one may be killed, by one test."""
-    folder = tmp_path_factory.mktemp("engines")
-    async with AsyncExitStack() as stack:
-        first, second = [
-            await stack.enter_async_context(engine_process(talking_llama, folder)) for _ in range(2)
-        ]
-        for engine in (first, second):
-            ends = asyncio.create_task(engine.process.wait())
-            answers = asyncio.create_task(until_healthy(engine.url, patience=3000))
-            await asyncio.wait((ends, answers), return_when=asyncio.FIRST_COMPLETED)
-            ends.cancel()
-            assert engine.process.returncode is None, "an engine did not start"
-            await answers
-        yield first, second
+    begun = serving or request.getfixturevalue("own_serving")
+    for engine in begun.engines:
+        await engine.answers()
+    yield begun.engines
+
+
+@pytest.fixture(scope="session")
+def own_serving(talking_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Begun when it is wanted: by tests that ask for it by another name."""
+    begun = Serving(talking_llama, tmp_path_factory.mktemp("engines"))
+    yield begun
+    begun.end()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

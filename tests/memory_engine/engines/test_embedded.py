@@ -134,18 +134,6 @@ async def test_several_injected_requests_at_once_get_their_own_memories(
     assert all(usage.injected_tokens >= 90 for _, usage in together)
 
 
-async def test_preempted_requests_resume_with_their_memories(engine: VllmEngine) -> None:
-    prompts = []
-    for number in range(7):
-        ids = words(180, seed=30 + number)
-        prompts.append(await encoded(engine, "anna", ids, cut(ids, [60, 50])))
-    # Together they need 7 x 210 tokens of a paged cache of 1,344.
-    alone = [(await reply(engine, p, Mode.TEXT, tokens=30))[0] for p in prompts]
-    together = await asyncio.gather(*(reply(engine, p, Mode.KV, tokens=30) for p in prompts))
-    assert [ids for ids, _ in together] == alone
-    assert (await engine.arena()).pinned_segments == 0
-
-
 async def test_text_never_gets_what_kv_left_in_the_prefix_cache(
     engine: VllmEngine,
 ) -> None:

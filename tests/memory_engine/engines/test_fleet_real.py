@@ -14,9 +14,9 @@ from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.memory import Memory
 from memory_engine.tokens import ChatTokenizer
 from memory_engine.types import MemoryFact, Mode, Sampling, Usage
-from tests.memory_engine.engines.conftest import ServedEngine
 from tests.memory_engine.engines.fake_serve import KEY
 from tests.memory_engine.engines.routing import routed
+from tests.memory_engine.engines.serving import ServedEngine
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 OWNERS = [f"user {number}" for number in range(12)]  # so that each engine has some

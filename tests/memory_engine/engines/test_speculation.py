@@ -1,43 +1,52 @@
 """Speculative decoding: drafts are computed and rejected behind a prompt that was injected."""
 
-import asyncio
 from pathlib import Path
+from typing import Any
 
-from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.types import Mode
-from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
+import pytest
+
+from tests.memory_engine.engines.test_interleavings import words
+from tests.memory_engine.engines.tiny import TinyEngine, account, tiny_engine, tokens
+
+NGRAM = {
+    "method": "ngram",
+    "num_speculative_tokens": 3,
+    "prompt_lookup_max": 3,
+    "prompt_lookup_min": 1,
+}
+REPLY = 24  # tokens
 
 
-async def test_speculating_replies_to_injected_prompts_as_to_text(bundled_llm: Path) -> None:
+# vLLM's own proposer hands numba a list.
+@pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaPendingDeprecationWarning")
+async def test_speculating_replies_to_injected_prompts_as_to_text(tmp_path: Path) -> None:
     """The prompts repeat themselves, so that there is something to guess."""
-    engine = EmbeddedEngine(
-        bundled_llm,
-        arena_bytes=40 << 20,
-        kv_cache_bytes=60 << 20,
-        max_model_len=1024,
-        dtype="float32",
-        max_num_batched_tokens=256,
-        block_size=32,
-        speculative_config={
-            "method": "ngram",
-            "num_speculative_tokens": 3,
-            "prompt_lookup_max": 3,
-            "prompt_lookup_min": 1,
-        },
-    )
-    await engine.start()
-    try:
-        assert engine.conformance.supported, engine.conformance.reason
+    lengths = (33, 60, 95, 96)
+    async with tiny_engine(tmp_path, speculative_config=NGRAM) as engine:
         prompts = []
-        for number, length in enumerate((33, 60, 95, 96)):
+        for number, length in enumerate(lengths):
             # The last one leaves a single token, which vLLM pads with drafts.
             ids = (words(12, seed=80 + number) * 9)[:97]
-            prompts.append(await encoded(engine, "anna", ids, cut(ids, [20, length - 20])))
-        alone = [(await reply(engine, p, Mode.TEXT, tokens=24))[0] for p in prompts]
-        assert [(await reply(engine, p, Mode.KV, tokens=24))[0] for p in prompts] == alone
-        together = await asyncio.gather(*(reply(engine, p, Mode.KV, tokens=24) for p in prompts))
-        assert [ids for ids, _ in together] == alone
-        assert [usage.injected_tokens for _, usage in together] == [33, 60, 95, 96]
-        assert (await engine.arena()).pinned_segments == 0
-    finally:
-        await engine.aclose()
+            prompts.append(await engine.remember("anna", ids, [20, length - 20]))
+        alone = [tokens(engine.one(prompt, REPLY, text=True)) for prompt in prompts]
+        assert [tokens(engine.one(prompt, REPLY)) for prompt in prompts] == alone
+        for prompt in prompts:
+            engine.add(prompt, REPLY)
+        outputs, steps = drained(engine)
+        of = {tuple(output.prompt_token_ids): output for output in outputs}
+        together = [of[tuple(prompt.token_ids)] for prompt in prompts]
+        assert [tokens(output) for output in together] == alone
+        assert [account(output)["injected"] for output in together] == list(lengths)
+        # Some drafts were right, or every token had taken a step.
+        assert steps < REPLY
+        engine.require_nothing_leaked()
+
+
+def drained(engine: TinyEngine) -> tuple[list[Any], int]:
+    """All requests to their end: their outputs, and in how many steps."""
+    outputs: list[Any] = []
+    steps = 0
+    while engine.vllm.has_unfinished_requests():
+        outputs += [output for output in engine.vllm.step() if output.finished]
+        steps += 1
+    return outputs, steps

@@ -1,6 +1,6 @@
 """Mistakes that a connector could make silently, put into this one on purpose."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,7 +10,7 @@ from unittest import mock
 import torch
 
 from memory_engine.connector import model
-from memory_engine.connector.arena import Arena
+from memory_engine.connector.arena import Arena, Slots
 from memory_engine.connector.rope import Rope
 
 UNDOING, AFTER = "^undoing RoPE leaves keys", "^after an injection undoing RoPE leaves keys"
@@ -72,7 +72,11 @@ def _mscale_kept(self: Rope, keys: torch.Tensor, positions: torch.Tensor) -> tor
     return self._apply(keys, cos, -sin)
 
 
-_rotate, _slots = Rope.rotate, Arena.slots
+def _reversed(self: Arena, owner: str, wanted: Iterable[tuple[str, int]]) -> list[Slots]:
+    return [slots[::-1] for slots in _pin_run(self, owner, wanted)]
+
+
+_rotate, _pin_run = Rope.rotate, Arena.pin_run
 
 SABOTAGES = (
     Sabotage("the other pairing", "Llama", UNDOING, _ropes(_other_pairing)),
@@ -108,12 +112,12 @@ SABOTAGES = (
         "tokens in another order",
         "Llama",
         TOKENS,
-        mock.patch.object(Arena, "slots", lambda self, name: _slots(self, name)[::-1]),
+        mock.patch.object(Arena, "pin_run", _reversed),
     ),
     Sabotage(
         "tokens in another order, bf16",
         "Llama, bf16",
         TOKENS,
-        mock.patch.object(Arena, "slots", lambda self, name: _slots(self, name)[::-1]),
+        mock.patch.object(Arena, "pin_run", _reversed),
     ),
 )
