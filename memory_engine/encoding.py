@@ -37,6 +37,10 @@ class _Work:
         self.restored = False
         self.changed = False
 
+    def begun(self) -> set[int]:
+        """The runs of which something is resident."""
+        return {segment.run for i, segment in self.wanted.items() if i in self.resident}
+
     def wants_any(self, segments: Iterable[FactSegment]) -> bool:
         return any(segment.segment_id in self.wanted for segment in segments)
 
@@ -197,17 +201,23 @@ class EncodingQueue:
     async def _encode_all(
         self, owner: str, work: _Work, runs: Sequence[Sequence[FactSegment]]
     ) -> None:
+        begun = work.begun()
         try:
             async with asyncio.TaskGroup() as tasks:
                 for run in runs:
-                    tasks.create_task(self._encode(owner, work, run))
+                    # What a run that has begun is encoded behind was computed for it before.
+                    lead_in = run[0].run not in begun
+                    tasks.create_task(self._encode(owner, work, run, lead_in=lead_in))
         except ExceptionGroup as group:
             # The first failure says what the others would say again.
             raise group.exceptions[0] from group
 
-    async def _encode(self, owner: str, work: _Work, run: Sequence[FactSegment]) -> None:
+    async def _encode(
+        self, owner: str, work: _Work, run: Sequence[FactSegment], *, lead_in: bool
+    ) -> None:
         """Encode a run, in parts while people chat."""
-        await self._lead_in(owner, work, run)
+        if lead_in:
+            await self._lead_in(owner, work, run)
         while run:
             async with self._turns_of(owner).encode() as most:
                 part, run = run[:most], run[len(run) if most is None else most :]

@@ -111,6 +111,19 @@ async def test_while_people_chat_no_prefill_has_much_to_compute(
     assert lengths[-1] > prefix + 8 * len(run[0].token_ids)
 
 
+async def test_a_fact_told_in_a_chat_is_one_prefill_where_its_run_has_begun(
+    bundled_llm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, queue, run, _ = await behind_a_window(bundled_llm, monkeypatch)
+    queue.want("anna", run[:-1])
+    await queue.settle("anna")
+    engine.encoded.clear()
+    queue.reply("ben")()
+    queue.want("anna", run)
+    await queue.settle("anna")
+    assert [job.spans[-1].segment_id for job in engine.encoded] == [run[-1].segment_id]
+
+
 async def test_what_is_forgotten_meanwhile_is_not_led_in(
     bundled_llm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
