@@ -1,5 +1,6 @@
 """The engine that the settings ask for. Imports vLLM only when one is built."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,15 @@ def build_engine(model: str, arguments: dict[str, Any]) -> Engine:
     from memory_engine.engines.embedded import EmbeddedEngine
 
     return EmbeddedEngine(model, **arguments)
+
+
+def keep_loaded() -> None:
+    """Have Python not look through what is loaded for good; half a second, once.
+
+    It would again and again otherwise, and nobody gets a word meanwhile: DECISIONS.md.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def start_engine(engine: Engine) -> None:

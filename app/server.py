@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import gc
 import importlib
 import logging
 import signal
@@ -16,6 +15,7 @@ import uvicorn
 
 from app.auth import SignIn, check_exposure
 from app.compose import Progress, running_service
+from app.engine import keep_loaded
 from app.settings import Settings
 from app.starting import Starting
 from memory_engine.engines.base import Engine
@@ -162,10 +162,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            # Python looks through all of it again and again otherwise, and nobody gets a word
-            # meanwhile: DECISIONS.md.
-            gc.collect()
-            gc.freeze()
+            keep_loaded()
             self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -5,6 +5,7 @@ python -m scripts.first_token [--dummy-model llama-8b] [--k 100,200] [--n 20] [-
 
 import argparse
 import json
+import sys
 import tempfile
 import uuid
 from collections.abc import Sequence
@@ -14,20 +15,23 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from app.bench.material import Material, random_tokens, word_tokens
+from app.bench.material import Material
 from app.bench.plan import Bench
-from app.bench.session import sized_arguments
-from app.dummy_model import SHAPES, write_shape
+from app.bench.session import DUMMY, measured_model, sized_arguments
+from app.dummy_model import SHAPES
+from app.engine import start_engine
 from app.hardware import hardware, versions
-from app.model_choice import choose_model, config_of, stay_offline
+from app.model_choice import stay_offline
 from app.settings import Settings
 from memory_engine.engines import wire
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.launch import launch
+from memory_engine.errors import EngineError, InferScaleError
 from memory_engine.types import Mode, Prompt, Sampling
-from scripts.stages import KEY, LATE, STAGES, as_table
+from scripts.stages import AGAIN, KEY, LATE, NO_FACTS, STAGES, as_table
 
 WARM_UPS = 2
+Arms = dict[str, dict[str, float]]
 
 
 class TimedEngine(EmbeddedEngine):
@@ -58,10 +62,14 @@ async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -
     sampling = Sampling(max_tokens=1, ignore_eos=True)
     salt = wire.prompt_salt(prompt, params, salt)
     told: dict[str, dict[str, float]] = {}
+    account: dict[str, Any] = {}
     asked, seen = perf_counter(), 0.0
     async for output in engine.outputs(prompt.token_ids, salt, params, sampling):
         seen = seen or perf_counter()
         told = (output.kv_transfer_params or {}).get(KEY, told)
+        account = (output.kv_transfer_params or {}).get(wire.KEY, account)
+    if params and account.get("injected") != sum(span.length for span in prompt.spans):
+        raise EngineError(f"A KV request was not injected to its last fact: {account}.")
     # What a worker in another process did is part of the stage that follows.
     marks = {name: told["marks"][name] for name in STAGES if name in told["marks"]}
     times = pairwise([asked, *marks.values(), seen])
@@ -73,26 +81,27 @@ async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -
     return spans | {"all": (seen - asked) * 1000} | gpu
 
 
-async def measure(engine: EmbeddedEngine, material: Material, ks: Sequence[int], n: int) -> Any:
+async def measure(engine: EmbeddedEngine, material: Material, ks: Sequence[int], n: int) -> Arms:
     """Medians of `n` requests of each arm, which take turns: arm -> stage -> ms."""
     for run in material.runs():
         await engine.encode(run)
-    arms = {"text, no facts": (material.prompt([]), Mode.TEXT, False)}
+    arms = {f"text, {NO_FACTS}": (material.prompt([]), Mode.TEXT, False)}
     for k in ks:
         prompt = material.prompt(range(k))
         arms[f"text, {k} facts"] = (prompt, Mode.TEXT, False)
-        arms[f"text, {k} facts, same prompt again"] = (prompt, Mode.TEXT, True)
+        arms[f"text, {k} facts, {AGAIN}"] = (prompt, Mode.TEXT, True)
         arms[f"KV, {k} facts"] = (prompt, Mode.KV, False)
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in arms}
     for turn in range(n + WARM_UPS):
+        _progress(f"turn {turn + 1} of {n + WARM_UPS}")
         for name, (prompt, mode, again) in arms.items():
             salt = "again" if again else uuid.uuid4().hex
             found = await timed(engine, prompt, mode, salt)
             if turn >= WARM_UPS:
                 taken[name].append(found)
     return {
-        name: {stage: round(median(each[stage] for each in all_), 3) for stage in all_[0]}
-        for name, all_ in taken.items()
+        name: {stage: round(median(each[stage] for each in found), 3) for stage in found[0]}
+        for name, found in taken.items()
     }
 
 
@@ -100,26 +109,35 @@ async def run(given: argparse.Namespace) -> dict[str, Any]:
     """Start an engine, measure, stop it."""
     settings = Settings()
     stay_offline(settings)
-    ks = [int(k) for k in given.k.split(",")]
-    bench = Bench(ks=tuple(ks), fact_tokens=given.fact_tokens)
+    dummy = given.dummy_model
+    bench = Bench(ks=given.k, fact_tokens=given.fact_tokens)
     with tempfile.TemporaryDirectory() as folder:
-        if given.dummy_model:
-            model, config = folder, write_shape(given.dummy_model, Path(folder))
-            extra = {"load_format": "dummy", "skip_tokenizer_init": True}
-            token_ids = random_tokens(config["vocab_size"], bench.tokens_needed)
-        else:
-            model, extra = choose_model(settings), {}
-            config, token_ids = config_of(model), word_tokens(model, bench.tokens_needed)
-        arguments = sized_arguments(settings, bench, config) | extra
+        model, config, token_ids = await measured_model(settings, bench, dummy, Path(folder))
+        arguments = sized_arguments(settings, bench, config) | (DUMMY if dummy else {})
         engine = TimedEngine(model, late=given.late, **arguments)
         try:
-            await engine.start()
+            _progress(f"Loading {dummy or model} ...")
+            await start_engine(engine)
             material = Material.cut_from(token_ids, bench.facts, bench.fact_tokens)
-            arms = await measure(engine, material, ks, given.n)
+            arms = await measure(engine, material, bench.ks, given.n)
         finally:
             await engine.aclose()
-    about = {"model": given.dummy_model or Path(model).name, "late": given.late, "n": given.n}
+    about = {"model": dummy or Path(model).name, "late": given.late, "n": given.n}
     return about | {"hardware": hardware().as_json(), "versions": versions(), "arms": arms}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(_positive(part) for part in text.split(","))
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError(f"{number} is less than 1")
+    return number
+
+
+def _progress(said: str) -> None:
+    print(said, file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -128,11 +146,14 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dummy-model", choices=sorted(SHAPES), default="")
-    parser.add_argument("--k", default="100,200")
+    parser.add_argument("--k", type=_numbers, default=(100, 200))
     parser.add_argument("--fact-tokens", type=int, default=40)
-    parser.add_argument("--n", type=int, default=20)
+    parser.add_argument("--n", type=_positive, default=20)
     parser.add_argument("--late", action="store_true", help="inject only when vLLM asks for it")
-    found = uvloop.run(run(parser.parse_args()))
+    try:
+        found = uvloop.run(run(parser.parse_args()))
+    except InferScaleError as error:
+        sys.exit(str(error))
     print(as_table(found["arms"]))
     print(json.dumps(found))
 

@@ -32,8 +32,8 @@ def _lines(reports: dict[str, Report]) -> Iterator[str]:
         f"Time to the first token, {full['device']}, a randomly initialised model of "
         f"Llama-3.1-8B's shape in bf16, {full['fact_tokens']} tokens a fact, medians of "
         f"{full['n']} after {full['warm_ups_dropped']} dropped, modes taking turns "
-        "(`inferscale bench --dummy-model llama-8b --full --json`, "
-        f"{_link('h200-llama-8b-full')}; [all figures](docs/performance.md)):\n"
+        "(`inferscale bench --dummy-model llama-8b --full`, with which options says "
+        f"[the page of all figures](docs/performance.md); {_link('h200-llama-8b-full')}):\n"
     )
     yield "| facts | prompt tokens | text, cold | text, same prompt again | KV | text cold / KV |"
     yield "| --- | --- | --- | --- | --- | --- |"

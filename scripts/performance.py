@@ -11,12 +11,11 @@ from typing import Any
 
 from app.cli.bench_tables import target_cells
 from scripts.readme import ROOT
-from scripts.stages import as_table
+from scripts.stages import AGAIN, NO_FACTS, as_table
 
 PAGE = ROOT / "docs" / "performance.md"
 REPORT = ROOT / "docs" / "benchmarks" / "h200-llama-8b-full.json"
 STAGES = ROOT / "docs" / "benchmarks" / "h200-llama-8b-first-token.json"
-WARM = "same prompt again"
 FIRST_TOKEN = re.compile(r"(?<=<!-- first token -->\n).*(?=<!-- end of first token -->)", re.DOTALL)
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.DOTALL)
 TO_COME = "The complete run is to come; its figures will stand here.\n"
@@ -35,7 +34,7 @@ def with_stages(page: str, report: Report) -> str:
     arms = {
         name: spans
         for name, spans in report["arms"].items()
-        if not name.startswith("text") or WARM in name or "no facts" in name
+        if not name.startswith("text") or name.endswith((AGAIN, NO_FACTS))
     }
     said = f"{report['model']}, {report['hardware']['gpu']}, medians of {report['n']} "
     said += f"([report](benchmarks/{STAGES.name})):"

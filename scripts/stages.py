@@ -8,6 +8,8 @@ from collections.abc import Iterator
 KEY = "first_token"
 """Under which a finished request tells its marks."""
 LATE = "late"
+AGAIN = "same prompt again"
+NO_FACTS = "no facts"
 
 # What ends at each mark, in order. Whose work it is stands in brackets.
 STAGES = {

@@ -3,27 +3,35 @@
 For `scripts.first_token`, which asks for one request at a time.
 """
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import torch
-from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorRole
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata
+from vllm.platforms import current_platform
 
+from memory_engine.connector.clock import timing_event
 from memory_engine.connector.connector import InferScaleConnector
+from memory_engine.connector.metadata import StepPlan
 from memory_engine.connector.worker import WorkerSide
 from scripts.stages import KEY, LATE
 
 if TYPE_CHECKING:
-    from vllm.config import VllmConfig
     from vllm.v1.core.sched.output import SchedulerOutput
-    from vllm.v1.kv_cache_interface import KVCacheConfig
     from vllm.v1.request import Request
 
 # Of the request that runs, by name: this process's clock in seconds, the system's monotonic
 # one, and what the GPU has passed. The first of a name counts: a step without tokens follows.
 _marks: dict[str, float] = {}
-_passed: dict[str, torch.cuda.Event] = {}
+_passed: dict[str, Any] = {}
+
+
+class TimedWorker(WorkerSide):
+    """WorkerSide whose loads the GPU passes between two events."""
+
+    def load(self, plan: StepPlan) -> None:
+        _pass("injecting")
+        super().load(plan)
+        _pass("injected")
 
 
 class TimedConnector(InferScaleConnector):
@@ -32,12 +40,7 @@ class TimedConnector(InferScaleConnector):
     With `late` in its configuration it injects only when vLLM asks for it.
     """
 
-    def __init__(
-        self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
-    ) -> None:
-        super().__init__(vllm_config, role, kv_cache_config)
-        if role == KVConnectorRole.WORKER:
-            self.worker.load = _timed(self.worker.load)  # type: ignore[method-assign]
+    worker_type = TimedWorker
 
     def _worker_here(self) -> WorkerSide | None:
         late = self._kv_transfer_config.get_from_extra_config(LATE, False)
@@ -80,24 +83,14 @@ class TimedConnector(InferScaleConnector):
         return kept, (account or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
 
 
-def _timed(load: Callable[..., None]) -> Callable[..., None]:
-    def timed(plan: Any) -> None:
-        _pass("injecting")
-        load(plan)
-        _pass("injected")
-
-    return timed
-
-
 def _mark(name: str) -> None:
     _marks.setdefault(name, perf_counter())
 
 
 def _pass(name: str) -> None:
-    if name not in _passed and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        event.record()
-        _passed[name] = event
+    if name not in _passed and current_platform.is_cuda():
+        _passed[name] = timing_event()
+        _passed[name].record()
 
 
 def _gpu_times() -> dict[str, float]:

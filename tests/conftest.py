@@ -73,18 +73,19 @@ def talking_llama(tmp_path_factory: pytest.TempPathFactory, bundled_llm: Path) -
     return folder
 
 
-@pytest.fixture(scope="session", autouse=True)
-def serving(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Serving | None]:
-    """Engines that need a minute to start, begun before all tests if any is to use them."""
-    if not any("served_engines" in getattr(i, "fixturenames", ()) for i in request.session.items):
-        yield None
-        return
-    model = request.getfixturevalue("talking_llama")
-    begun = Serving(model, tmp_path_factory.mktemp("engines"))
+@pytest.fixture(scope="session")
+def serving(talking_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Two engines that begin to start; it takes them a minute."""
+    begun = Serving(talking_llama, tmp_path_factory.mktemp("engines"))
     yield begun
     begun.end()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def serving_early(request: pytest.FixtureRequest) -> None:
+    """Begin with them before all other tests, if any is seen to use them."""
+    if any("served_engines" in getattr(i, "fixturenames", ()) for i in request.session.items):
+        request.getfixturevalue("serving")
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ import pytest
 import pytest_asyncio
 
 from app.bench.material import Material, random_tokens
-from scripts.first_token import measure, timed_connector
+from memory_engine.errors import EngineError
+from memory_engine.types import Mode
+from scripts.first_token import measure, timed, timed_connector
 from scripts.stages import LATE, STAGES, as_table
 from tests.memory_engine.engines.tiny import TinyEngine, tiny_engine
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 MATERIAL = Material.cut_from([3 + i % 500 for i in random_tokens(5000, 92)], 4, 10)
 
 
@@ -26,6 +27,7 @@ async def engine(
         yield started
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_every_stage_is_timed_and_they_are_all_of_it(engine: TinyEngine) -> None:
     arms = await measure(engine, MATERIAL, [4], n=1)
     assert list(arms) == [
@@ -40,7 +42,22 @@ async def test_every_stage_is_timed_and_they_are_all_of_it(engine: TinyEngine) -
         assert sum(spans[stage] for stage in STAGES) == pytest.approx(spans["all"], abs=0.01)
 
 
-async def test_the_table_has_a_line_for_every_stage(engine: TinyEngine) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_late_is_when_vllm_asks_for_it(
+    engine: TinyEngine, request: pytest.FixtureRequest
+) -> None:
+    late = request.node.callspec.id == "late"
+    assert (engine.scheduler.connector._worker_here() is None) == late
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_kv_request_that_is_not_injected_ends_the_measurement(engine: TinyEngine) -> None:
+    prompt = MATERIAL.owned_by("nobody").prompt([0, 1])
+    with pytest.raises(EngineError, match="was not injected"):
+        await timed(engine, prompt, Mode.KV, "")
+
+
+def test_the_table_has_a_line_for_every_stage() -> None:
     found: dict[str, dict[str, float]] = {"a": dict.fromkeys(STAGES, 1.0) | {"all": 10.0}}
     found["b"] = {"all": 3.0}
     lines = as_table(found).splitlines()

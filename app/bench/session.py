@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-import gc
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +17,15 @@ from app.bench.plan import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
 from app.bench.targets import judged
 from app.compose import open_embedder
 from app.dummy_model import kv_bytes_per_token, kv_shape, write_shape
-from app.engine import BYTES, MIB, build_engine, cache_dtype, engine_arguments, start_engine
+from app.engine import (
+    BYTES,
+    MIB,
+    build_engine,
+    cache_dtype,
+    engine_arguments,
+    keep_loaded,
+    start_engine,
+)
 from app.hardware import hardware
 from app.model_choice import choose_model, config_of, stay_offline
 from app.settings import Settings
@@ -26,6 +33,8 @@ from memory_engine.errors import EngineError, SettingsError
 
 ROOM = 64  # tokens beyond the longest prompt: the engine's own rounding
 ENCODE_FACTS = FULL_GPU.encode_facts
+# vLLM's options for a model that is a shape.
+DUMMY: dict[str, Any] = {"load_format": "dummy", "skip_tokenizer_init": True}
 SPARE_MIB = 64  # of the arena, beyond what the facts need
 PROMPTS_HELD = 4  # how many longest prompts vLLM's cache can hold at once
 
@@ -42,15 +51,8 @@ async def run_bench(
     """Start an engine, measure, stop it. `folder` is a scratch folder for a dummy model."""
     stay_offline(settings)
     started = perf_counter()
-    if dummy:
-        config = await asyncio.to_thread(_require_gpu_and_write, dummy, folder)
-        model, extra = str(folder), {"load_format": "dummy", "skip_tokenizer_init": True}
-        token_ids = random_tokens(config["vocab_size"], bench.tokens_needed)
-    else:
-        model = await asyncio.to_thread(choose_model, settings)
-        config, extra = await asyncio.to_thread(config_of, model), {}
-        token_ids = await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
-    arguments = sized_arguments(settings, bench, config) | extra
+    model, config, token_ids = await measured_model(settings, bench, dummy, folder)
+    arguments = sized_arguments(settings, bench, config) | (DUMMY if dummy else {})
     async with _recall(settings, bench) as recall:
         alone, failed = await _bandwidth(settings, bench, config, progress)
         progress(f"Loading {dummy or model} ...")
@@ -58,8 +60,7 @@ async def run_bench(
         try:
             await start_engine(engine)
             # As `inferscale serve` does once it listens.
-            gc.collect()
-            gc.freeze()
+            keep_loaded()
             loaded = perf_counter()
             report = await measure(engine, bench, token_ids, progress, recall)
         finally:
@@ -71,6 +72,18 @@ async def run_bench(
         "all": round(perf_counter() - started, 1),
     }
     return report | {"targets": judged(report)}
+
+
+async def measured_model(
+    settings: Settings, bench: Bench, dummy: str, folder: Path
+) -> tuple[str, dict[str, Any], list[int]]:
+    """The model to measure, its config, and token ids to make prompts of."""
+    if dummy:
+        config = await asyncio.to_thread(_require_gpu_and_write, dummy, folder)
+        return str(folder), config, random_tokens(config["vocab_size"], bench.tokens_needed)
+    model = await asyncio.to_thread(choose_model, settings)
+    config = await asyncio.to_thread(config_of, model)
+    return model, config, await asyncio.to_thread(word_tokens, model, bench.tokens_needed)
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ class DeviceClock:
             yield
             self._count(name, time.perf_counter() - started)
             return
-        begin, end = self._spare.pop() if self._spare else (_event(), _event())
+        begin, end = self._spare.pop() if self._spare else (timing_event(), timing_event())
         begin.record()
         yield
         end.record()
@@ -48,5 +48,6 @@ class DeviceClock:
         self._seconds[name] = self._seconds.get(name, 0.0) + seconds
 
 
-def _event() -> Any:
+def timing_event() -> Any:
+    """An event of the device's that knows when it was passed."""
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]

@@ -3,7 +3,7 @@
 import atexit
 import gc
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from vllm.distributed.kv_transfer import get_kv_transfer_group, has_kv_transfer_group
@@ -62,6 +62,8 @@ class InferScaleConnector(KVConnectorBase_V1):
     Requests speak to it through `kv_transfer_params` (see `params`).
     """
 
+    worker_type: ClassVar[type[WorkerSide]] = WorkerSide
+
     def __init__(
         self, vllm_config: "VllmConfig", role: KVConnectorRole, kv_cache_config: "KVCacheConfig"
     ) -> None:
@@ -94,7 +96,7 @@ class InferScaleConnector(KVConnectorBase_V1):
         else:
             parallel = vllm_config.parallel_config
             rank = (parallel.rank, parallel.tensor_parallel_size)
-            self.worker = WorkerSide(sizes, refusal, rank)
+            self.worker = self.worker_type(sizes, refusal, rank)
 
     def _signing_key(self) -> str:
         # An engine that others talk to gets it where a list of processes does not show it.

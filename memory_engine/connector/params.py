@@ -10,7 +10,7 @@
     {"op": "account", "owner": "u1", "segments": "<ticket>"}
 
 `start` and `length` are token positions in the request's own prompt. Segments are one
-string, because vLLM copies a request's parameters deeply on the way to the first token.
+string: hundreds of lists would be copied, sent and read one by one before the first token.
 A request that is streamed may have a "ticket", under which `account` then finds its account.
 """
 

@@ -1,6 +1,6 @@
 """Small models on disk, and engines whose vLLM runs in processes of its own."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -36,21 +36,12 @@ def small_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def served_engines(
-    request: pytest.FixtureRequest, serving: Serving | None
+    serving: Serving,
 ) -> AsyncIterator[tuple[ServedEngine, ServedEngine]]:
     """Two engines of one model; the second one may be killed, by one test."""
-    begun = serving or request.getfixturevalue("own_serving")
-    for engine in begun.engines:
+    for engine in serving.engines:
         await engine.answers()
-    yield begun.engines
-
-
-@pytest.fixture(scope="session")
-def own_serving(talking_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Begun when it is wanted: by tests that ask for it by another name."""
-    begun = Serving(talking_llama, tmp_path_factory.mktemp("engines"))
-    yield begun
-    begun.end()
+    yield serving.engines
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
