@@ -131,9 +131,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _positive(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError(f"{number} is less than 1")
-    return number
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
+    return int(text)
 
 
 def _progress(said: str) -> None:
