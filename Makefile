@@ -7,7 +7,7 @@ export PYTHON DEVICE
 # A process that imports vLLM takes twice as long where nothing keeps the compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-PACKAGES = app agent memory_engine ui migrations scripts tests
+PACKAGES = inferscale benchmarks ui app agent memory_engine scripts tests
 BIN = .venv/bin
 
 setup:
@@ -45,11 +45,11 @@ readme: setup
 
 # Bring the figures of docs and their plots up to date with the reports.
 figures: setup-dev
-	@$(BIN)/python -m scripts.performance
-	@$(BIN)/python -m scripts.plots
-	@$(BIN)/python -m scripts.evaluation
-	@$(BIN)/python -m scripts.rates
-	@$(BIN)/python -m scripts.scale
+	@$(BIN)/python -m scripts.speed_figures
+	@$(BIN)/python -m scripts.speed_plots
+	@$(BIN)/python -m scripts.quality_figures
+	@$(BIN)/python -m scripts.ship_rates
+	@$(BIN)/python -m scripts.scale_figures
 
 # Take the pictures of README.md again, with the bundled model and Chromium.
 screenshots: setup-dev

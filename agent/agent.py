@@ -10,30 +10,30 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import cast
 
-from agent.client_history import ClientTurns
-from agent.context import RememberContext, ReplyContext
-from agent.database import Database
-from agent.decide import Decider, decided
-from agent.events import ReplyEvent
-from agent.extract import Extractor
-from agent.facts import FactStore
-from agent.holding import Holding
-from agent.kept_account import to_keep
-from agent.knowledge import Knowledge
-from agent.periods import periods
-from agent.records import UserTurn
-from agent.remember import Remembering
-from agent.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
-from agent.remember_graph import remember_graph
-from agent.reply_graph import RECURSION_LIMIT as REPLY_LIMIT
-from agent.reply_graph import reply_graph
+from agent.conversations.client_resolver import ClientTurns
+from agent.conversations.conversation_store import Transcript
+from agent.conversations.stored_traces import to_keep
+from agent.db.database import Database
+from agent.db.utc import utc_now
+from agent.entities import UserTurn
+from agent.extraction.english.periods import periods
+from agent.extraction.extractor import Extractor
+from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_manager import Knowledge
+from agent.facts.fact_store import FactStore
+from agent.facts.memory_sync import Holding
+from agent.graph_context import RememberContext, ReplyContext
+from agent.graph_state import ReplyState
+from agent.maintenance import Upkeep
+from agent.remember.decider import Decider, decided
+from agent.remember.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
+from agent.remember.remember_graph import remember_graph
+from agent.remember.remember_worker import Remembering
+from agent.reply.accumulator import Shown
+from agent.reply.reply_graph import RECURSION_LIMIT as REPLY_LIMIT
+from agent.reply.reply_graph import reply_graph
+from agent.reply_events import ReplyEvent
 from agent.request import Request
-from agent.shown import Shown
-from agent.state import ReplyState
-from agent.transcript import Transcript
-from agent.upkeep import Upkeep
-from agent.utc import utc_now
-from agent.vectors import VectorStore
 from memory_engine.errors import DatabaseLockedError, DatabaseUnavailableError
 from memory_engine.memory import Memory
 from memory_engine.types import Mode, Sampling

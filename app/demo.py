@@ -17,11 +17,11 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from agent.events import Reply
-from agent.facts import FactStore
-from agent.stated import stated
-from app.comparing import cold, last_reply
-from app.compose import migrate_database, open_database, running_service
+from agent.facts.fact_store import FactStore
+from agent.facts.manual_facts import stated
+from agent.reply_events import Reply
+from app.comparison import cold, last_reply
+from app.composition import migrate_database, open_database, running_service
 from app.figures import speedup, spread
 from app.settings import DATABASE_FILE, Settings
 from memory_engine.engines.base import Engine

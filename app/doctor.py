@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app import families
-from app.compose import open_database
-from app.engine import build_engine, engine_arguments, remote_engines, start_engine
+from app.composition import open_database
 from app.hardware import hardware, versions
-from app.model_choice import choose_embedding_model, choose_model, stay_offline
+from app.models import family_report as families
+from app.models.engine_choice import build_engine, engine_arguments, remote_engines, start_engine
+from app.models.model_choice import choose_embedding_model, choose_model, stay_offline
 from app.settings import Settings, unknown_variables, without_password
 from memory_engine.engines.base import Engine
 from memory_engine.errors import InferScaleError
@@ -93,7 +93,7 @@ def _disk(settings: Settings) -> Check:
 
 
 async def _database(settings: Settings) -> Check:
-    from agent.revision import current_revision
+    from agent.db.revision import current_revision
 
     name = without_password(settings.database)
     try:

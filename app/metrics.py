@@ -6,7 +6,7 @@ from time import perf_counter
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from agent.events import FirstToken, Reply, ReplyEvent
+from agent.reply_events import FirstToken, Reply, ReplyEvent
 from memory_engine.types import Mode
 
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from app.auth import SignIn, check_exposure
-from app.compose import Progress, running_service
-from app.engine import keep_loaded
+from app.auth.sign_in import SignIn, check_exposure
+from app.composition import Progress, running_service
+from app.models.engine_choice import keep_loaded
 from app.settings import Settings
-from app.starting import Starting
+from app.startup_page import Starting
 from memory_engine.engines.base import Engine
 from memory_engine.errors import PortTakenError, SettingsError
 
@@ -195,13 +195,13 @@ def _server(
 
 def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]":
     """The page and the API over one service, and the desk of the API."""
-    from app.accounts import Accounts
     from app.api.access import Desk
     from app.api.application import create_api
     from app.api.gate import Gate
-    from app.auth_keys import ApiKeys
-    from app.auth_page import create_door
-    from app.auth_sessions import Sessions
+    from app.auth.accounts import Accounts
+    from app.auth.api_keys import ApiKeys
+    from app.auth.browser_sessions import Sessions
+    from app.auth.sign_in_page import create_door
 
     keys = sessions = door = None
     if settings.auth != "off":
@@ -226,7 +226,7 @@ async def _note_where_nobody_can_sign_in(
     service: "ChatService", settings: Settings, progress: Progress
 ) -> None:
     if settings.auth == "accounts":
-        from app.accounts import Accounts
+        from app.auth.accounts import Accounts
 
         if not await Accounts(service.database).listed():
             progress("Nobody can sign in yet: make an account with `inferscale accounts add NAME`.")

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Self
 
 from agent.agent import Agent
-from agent.audit import Finding, audit_file, audit_rows
-from agent.candidate import Candidate
-from agent.database import Database
-from agent.events import Reply, ReplyEvent
-from agent.exchange_format import Document, FactDocument
-from agent.exporting import export_fact, export_facts
-from agent.importing import Imported
-from agent.kept_account import kept_accounts
+from agent.conversations.stored_traces import kept_accounts
+from agent.db.database import Database
+from agent.entities import EVERYWHERE, Conversation, Fact, FactEvent, Scope
+from agent.extraction.candidate import Candidate
+from agent.facts.erasure_audit import Finding, audit_file, audit_rows
+from agent.facts.manual_facts import stated
+from agent.facts.transfer.export_schema import Document, FactDocument
+from agent.facts.transfer.exporter import export_fact, export_facts
+from agent.facts.transfer.importer import Imported
 from agent.owner import agent_name, owner_name
-from agent.records import EVERYWHERE, Conversation, Fact, FactEvent, Scope
+from agent.reply_events import Reply, ReplyEvent
 from agent.request import Client, Request
-from agent.stated import stated
 from agent.text import storable
 from app.metrics import measured
+from memory_engine.encoding.residency import Residency
 from memory_engine.errors import (
     EmptyMessageError,
     NotFoundError,
@@ -30,7 +31,6 @@ from memory_engine.errors import (
     UserError,
 )
 from memory_engine.memory import Memory
-from memory_engine.residency import Residency
 from memory_engine.types import Conformance, Message, Mode, Sampling
 
 __all__ = ["ChatService", "Conversation", "Fact", "FactEvent", "Scope"]

@@ -6,14 +6,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from memory_engine.embedder import Embedder, EmbeddingModel
-from memory_engine.encoding import EncodingQueue
+from memory_engine.encoding.encoding_queue import EncodingQueue
+from memory_engine.encoding.residency import Residency, Tier
+from memory_engine.encoding.windows import Encoder, FactSegment, Window
 from memory_engine.engines.base import Engine
-from memory_engine.fact_vectors import FactVectors, embed_facts
-from memory_engine.index import FactIndex
-from memory_engine.layout import Layout, memory_prefix
-from memory_engine.residency import Residency, Tier
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
+from memory_engine.prompt.layout import Layout, memory_prefix
+from memory_engine.retrieval.embedder import Embedder, EmbeddingModel
+from memory_engine.retrieval.fact_index import FactIndex
+from memory_engine.retrieval.fact_vectors import FactVectors, embed_facts
 from memory_engine.types import (
     ANYWHERE,
     Chunk,
@@ -26,7 +27,6 @@ from memory_engine.types import (
     Sampling,
     Scope,
 )
-from memory_engine.windows import Encoder, FactSegment, Window
 
 
 class _Held:

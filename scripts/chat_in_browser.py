@@ -18,7 +18,7 @@ def chat() -> Iterator[str]:
     """The URL of a chat over an empty memory; it ends with the block, and its data with it."""
     with tempfile.TemporaryDirectory(prefix="inferscale-") as folder:
         environment = os.environ | {"INFERSCALE_DATA_DIR": folder, "INFERSCALE_PORT": "0"}
-        command = [sys.executable, "-m", "app"]
+        command = [sys.executable, "-m", "inferscale"]
         subprocess.run([*command, "migrate"], env=environment, check=True)
         serving = subprocess.Popen(
             [*command, "serve"], env=environment, stdout=subprocess.PIPE, text=True

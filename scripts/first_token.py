@@ -15,17 +15,17 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from app.bench.material import Material
-from app.bench.plan import Bench
-from app.bench.session import DUMMY, measured_model, sized_arguments
-from app.dummy_model import SHAPES
-from app.engine import start_engine
 from app.hardware import hardware, versions
-from app.model_choice import stay_offline
+from app.models.dummy_model import SHAPES
+from app.models.engine_choice import start_engine
+from app.models.model_choice import stay_offline
 from app.settings import Settings
+from benchmarks.speed.bench_session import DUMMY, measured_model, sized_arguments
+from benchmarks.speed.prompt_material import Material
+from benchmarks.speed.workload import Bench
 from memory_engine.engines import wire
 from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.engines.launch import launch
+from memory_engine.engines.vllm_arguments import launch
 from memory_engine.errors import EngineError, InferScaleError
 from memory_engine.types import Mode, Prompt, Sampling
 from scripts.stages import AGAIN, KEY, LATE, NO_FACTS, STAGES, as_table

@@ -5,8 +5,8 @@ import re
 import subprocess
 from pathlib import Path, PurePath
 
-from app import families
-from app.cli.settings_table import as_markdown
+from app.models import family_report as families
+from inferscale.settings_table import as_markdown
 from scripts import measured
 
 ROOT = Path(__file__).parent.parent

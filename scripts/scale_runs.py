@@ -44,7 +44,7 @@ def read(name: str) -> Any:
 
 
 def _answer(arguments: str) -> Report:
-    program = [sys.executable, "-m", "app", "plan", *arguments.split(), "--json"]
+    program = [sys.executable, "-m", "inferscale", "plan", *arguments.split(), "--json"]
     done = subprocess.run(program, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     answer: Report = json.loads(done.stdout)
     return answer

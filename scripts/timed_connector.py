@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata
 from vllm.platforms import current_platform
 
-from memory_engine.connector.clock import timing_event
 from memory_engine.connector.connector import InferScaleConnector
+from memory_engine.connector.gpu.device_timer import timing_event
 from memory_engine.connector.metadata import StepPlan
 from memory_engine.connector.worker import WorkerSide
 from scripts.stages import KEY, LATE

@@ -12,12 +12,12 @@ import psycopg
 import pytest
 import pytest_asyncio
 
-from agent.tables import Base
-from app.bundled import embedding_folder, llm_folder
-from tests.agent.parts import prepare, url_of
-from tests.memory_engine.engines.serving import Serving
-from tests.memory_engine.engines.talking import write_talking_llama
-from tests.memory_engine.families.measuring import Measuring
+from agent.db.tables import Base
+from app.models.bundled import embedding_folder, llm_folder
+from tests.agent.agent_builder import prepare, url_of
+from tests.memory_engine.engines.engine_servers import Serving
+from tests.memory_engine.engines.tiny_llama_builder import write_talking_llama
+from tests.memory_engine.families.suite_server import Measuring
 from tests.postgres_server import PostgresServer
 
 if TYPE_CHECKING:

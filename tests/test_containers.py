@@ -12,11 +12,11 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from app import families
 from app.api.operations import router
-from app.auth import COOKIE
-from app.cli import app
+from app.auth.sign_in import COOKIE
+from app.models import family_report as families
 from app.settings import PREFIX, Settings
+from inferscale.commands import app
 from scripts.readme import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

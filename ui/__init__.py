@@ -1,5 +1,5 @@
 """The chat in the browser: Gradio over `app.service.ChatService`."""
 
-from ui.launch import build_ui, create_app
+from ui.shell.web_app import build_ui, create_app
 
 __all__ = ["build_ui", "create_app"]

@@ -8,8 +8,8 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from pydantic import BaseModel, Field
 
-from app.api.running import Replies
-from app.auth import Caller, SignIn
+from app.api.running_replies import Replies
+from app.auth.sign_in import Caller, SignIn
 from app.settings import Settings
 from memory_engine.errors import BusyError
 

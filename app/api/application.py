@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from app.api import chat, memories, operations
 from app.api.access import Desk
-from app.api.docs import add_docs
-from app.api.errors import add_handlers
+from app.api.api_docs import add_docs
+from app.api.api_errors import add_handlers
 from app.api.mcp import McpApp
 
 

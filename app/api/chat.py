@@ -9,8 +9,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.api.access import AtDesk, AtHead, ChatHeaders, Desk, SignedIn
-from app.api.completion import Completion, stream_of
-from app.api.messages import (
+from app.api.chat_messages import (
     MODELS,
     is_task,
     mode_of,
@@ -18,9 +17,10 @@ from app.api.messages import (
     sampling_of,
     taken_apart,
 )
-from app.api.running import Running, whole
-from app.api.schema import ChatRequest
-from app.auth import Caller
+from app.api.chat_schema import ChatRequest
+from app.api.completion import Completion, stream_of
+from app.api.running_replies import Running, whole
+from app.auth.sign_in import Caller
 from memory_engine.types import Mode
 
 CLIENT_IS_GONE = 499

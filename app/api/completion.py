@@ -7,9 +7,9 @@ from time import time
 from typing import Any
 from uuid import uuid4
 
-from agent.events import Reply, ReplyEvent, TextDelta
-from app.api.errors import body_of
-from app.api.running import Running
+from agent.reply_events import Reply, ReplyEvent, TextDelta
+from app.api.api_errors import body_of
+from app.api.running_replies import Running
 
 
 @dataclass(frozen=True, slots=True)

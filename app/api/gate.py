@@ -11,8 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import answer, body_of
-from app.auth import CALLER, SignIn, from_elsewhere, is_loopback
+from app.api.api_errors import answer, body_of
+from app.auth.sign_in import CALLER, SignIn, from_elsewhere, is_loopback
 from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 

@@ -19,9 +19,9 @@ from starlette.types import Receive, Scope, Send
 
 from agent.request import Client
 from app.api.access import Desk, signed_in
-from app.api.errors import answer, body_of
-from app.api.running import whole
-from app.auth import CALLER, Caller
+from app.api.api_errors import answer, body_of
+from app.api.running_replies import whole
+from app.auth.sign_in import CALLER, Caller
 from memory_engine.errors import InferScaleError
 from memory_engine.types import Mode
 

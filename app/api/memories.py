@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from agent.exchange_format import Document
-from agent.records import Fact
+from agent.entities import Fact
+from agent.facts.transfer.export_schema import Document
 from app.api.access import AtDesk, SignedIn
-from app.api.errors import BadRequestError
-from app.api.schema import Name
+from app.api.api_errors import BadRequestError
+from app.api.chat_schema import Name
 
 MOST = 1000
 User = Annotated[Name | None, Query(description="Whose; for who signs in, a user below them.")]

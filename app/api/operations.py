@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 
-from agent.revision import check_revision
+from agent.db.revision import check_revision
 from app.api.access import AtDesk, SignedIn
 from app.metrics import TO_REMEMBER
 from memory_engine.errors import InferScaleError

@@ -18,21 +18,21 @@ from vllm.distributed.kv_transfer.kv_connector.v1.metrics import (
     KVConnectorStats,
 )
 
-from memory_engine.connector.archive import ArchiveSettings
-from memory_engine.connector.arena import Arena
-from memory_engine.connector.description import describe
-from memory_engine.connector.metadata import StepPlan, WorkerReport
-from memory_engine.connector.model import (
+from memory_engine.connector.gpu.live_model import (
     UnsupportedError,
     kv_bytes_per_token,
     require_supported,
 )
+from memory_engine.connector.metadata import StepPlan, WorkerReport
 from memory_engine.connector.orphans import end_with_parent
-from memory_engine.connector.params import KEY
+from memory_engine.connector.protocol.engine_description import describe
+from memory_engine.connector.protocol.params import KEY
+from memory_engine.connector.protocol.signature import KEY_VARIABLE
 from memory_engine.connector.scheduler import SchedulerSide
-from memory_engine.connector.signature import KEY_VARIABLE
+from memory_engine.connector.segments.archive import ArchiveSettings
+from memory_engine.connector.segments.arena import Arena
+from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.statistics import PrometheusStatistics, Statistics
-from memory_engine.connector.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
 
 if TYPE_CHECKING:

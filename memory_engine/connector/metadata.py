@@ -9,9 +9,9 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
-from memory_engine.connector.arena import Slots
-from memory_engine.connector.snapshots import Contents
-from memory_engine.connector.tiers import Held, Move, Reserved
+from memory_engine.connector.segments.arena import Slots
+from memory_engine.connector.segments.snapshots import Contents
+from memory_engine.connector.segments.tiers import Held, Move, Reserved
 
 
 @dataclass(frozen=True, slots=True)

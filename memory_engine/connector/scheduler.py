@@ -17,9 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from memory_engine.connector.archive import Archive, ArchiveSettings
-from memory_engine.connector.arena import Slots
-from memory_engine.connector.kept_accounts import KeptAccounts
 from memory_engine.connector.metadata import (
     Probe,
     StepPlan,
@@ -28,10 +25,13 @@ from memory_engine.connector.metadata import (
     page_slots,
     transfer,
 )
-from memory_engine.connector.params import KEY, Op, Span, parse
+from memory_engine.connector.protocol.kept_outcomes import KeptAccounts
+from memory_engine.connector.protocol.params import KEY, Op, Span, parse
+from memory_engine.connector.segments.archive import Archive, ArchiveSettings
+from memory_engine.connector.segments.arena import Slots
+from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.statistics import Counts, Statistics
-from memory_engine.connector.tiers import Tiers
-from memory_engine.connector.tracked import Tracked
+from memory_engine.connector.tracked_request import Tracked
 
 _NOT_PROBED = "no probe has passed yet: run the conformance gate first"
 _COUNTED = {"evicted": "evictions", "promoted": "promotions", "demoted": "demotions"}

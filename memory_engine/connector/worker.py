@@ -8,10 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from memory_engine.connector import snapshots
-from memory_engine.connector.clock import DeviceClock
-from memory_engine.connector.copies import Copies, TorchCopies
-from memory_engine.connector.fused import FusedCopies, NotFusedError, require_agreement
+from memory_engine.connector.gpu.copies import Copies, TorchCopies
+from memory_engine.connector.gpu.device_timer import DeviceClock
+from memory_engine.connector.gpu.fused import FusedCopies, NotFusedError, require_agreement
+from memory_engine.connector.gpu.live_model import UnsupportedError, find_ropes
+from memory_engine.connector.gpu.pages import LayoutError, PagedLayer
+from memory_engine.connector.gpu.probe import judge
+from memory_engine.connector.gpu.rope import Rope
+from memory_engine.connector.gpu.staging import Staging
 from memory_engine.connector.metadata import (
     Probe,
     RestoreOrder,
@@ -20,14 +24,10 @@ from memory_engine.connector.metadata import (
     Verdict,
     WorkerReport,
 )
-from memory_engine.connector.model import UnsupportedError, find_ropes
-from memory_engine.connector.pages import LayoutError, PagedLayer
-from memory_engine.connector.probe import judge
-from memory_engine.connector.rope import Rope
-from memory_engine.connector.staging import Staging
+from memory_engine.connector.segments import snapshots
+from memory_engine.connector.segments.tier_store import FP8, Store
+from memory_engine.connector.segments.tiers import Direction, Move
 from memory_engine.connector.statistics import Counts, Statistics
-from memory_engine.connector.store import FP8, Store
-from memory_engine.connector.tiers import Direction, Move
 
 _log = logging.getLogger(__name__)
 

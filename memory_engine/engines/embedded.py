@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_engine.engines import wire
-from memory_engine.engines.launch import launch
+from memory_engine.engines.vllm_arguments import launch
 from memory_engine.engines.vllm_engine import Output, VllmEngine
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Chunk, Sampling, Usage

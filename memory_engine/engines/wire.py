@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memory_engine.connector.signature import FIELD, sign
+from memory_engine.connector.protocol.signature import FIELD, sign
 from memory_engine.engines.base import ArenaStats
 from memory_engine.types import Chunk, Prompt, Span
 

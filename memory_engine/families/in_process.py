@@ -18,7 +18,7 @@ from unittest import mock
 from warnings import catch_warnings, filterwarnings
 
 from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.engines.launch import engine_config
+from memory_engine.engines.vllm_arguments import engine_config
 from memory_engine.families.random_weights import register_loader
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.parts import opened
+from tests.agent.agent_builder import opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 def promised(database_url: str, lines: int) -> list[tuple[str, str]]:
     """Start the process, read what it promises, kill it after so many lines."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.agent.killed", database_url],
+        [sys.executable, "-m", "tests.agent.killed_process", database_url],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from agent.candidate import Candidate
-from agent.extract_rules import RuleExtractor
-from agent.facts import FactStore
-from agent.records import UserTurn
-from agent.tables import TurnRow
-from agent.transcript import Transcript
-from agent.utc import utc_now
-from tests.agent.parts import Parts, opened
+from agent.conversations.conversation_store import Transcript
+from agent.db.tables import TurnRow
+from agent.db.utc import utc_now
+from agent.entities import UserTurn
+from agent.extraction.candidate import Candidate
+from agent.extraction.rule_extractor import RuleExtractor
+from agent.facts.fact_store import FactStore
+from tests.agent.agent_builder import Parts, opened
 
 
 class Counting(RuleExtractor):

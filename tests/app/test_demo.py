@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.events import Reply, Timings
+from agent.reply_events import Reply, Timings
 from app.demo import Answers, Question, report, sample_person
 from memory_engine.types import Mode
 

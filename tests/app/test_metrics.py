@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from agent.events import ReplyEvent, TextDelta
+from agent.reply_events import ReplyEvent, TextDelta
 from app import metrics
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode

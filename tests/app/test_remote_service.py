@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import Reply, TextDelta
-from app.compose import open_service, running_service
+from agent.reply_events import Reply, TextDelta
+from app.composition import open_service, running_service
 from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Message, Mode
-from tests.memory_engine.engines.fake_serve import KEY, FakeServe, serving
+from tests.memory_engine.engines.fake_vllm_server import KEY, FakeServe, serving
 
 
 @asynccontextmanager

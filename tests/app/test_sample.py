@@ -5,7 +5,7 @@ import pytest
 from app.demo import sample_person
 from app.sample import load_sample, remove_sample
 from memory_engine.errors import UserError
-from tests.agent.parts import opened
+from tests.agent.agent_builder import opened
 
 
 async def test_the_sample_is_taught_dated_and_taken_out_and_leaves_ones_own(

@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.accounts import Accounts
-from app.auth_passwords import Passwords
+from app.auth.accounts import Accounts
+from app.auth.passwords import Passwords
 from app.server import (
     _note_where_nobody_can_sign_in,
     _without_query,
@@ -29,8 +29,8 @@ from app.server import (
 from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
-from tests.agent.parts import opened, url_of
-from tests.app.api.serving import CHEAP
+from tests.agent.agent_builder import opened, url_of
+from tests.app.api.api_server import CHEAP
 
 # `app.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
@@ -38,7 +38,7 @@ PROGRAM = textwrap.dedent(
     import asyncio, contextlib, gc, sys, types
     from fastapi import FastAPI
     from app import server
-    from app.cli.output import note, say, stdout_for_results
+    from inferscale.output import note, say, stdout_for_results
     from app.settings import Settings
 
     page = FastAPI()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.events import FirstToken, Reply, TextDelta
+from agent.reply_events import FirstToken, Reply, TextDelta
 from memory_engine.errors import (
     EmptyMessageError,
     EngineStoppedError,
@@ -15,8 +15,8 @@ from memory_engine.errors import (
     UserError,
 )
 from memory_engine.types import Message, Mode
-from tests.agent.parts import opened
-from tests.agent.stand_in import text_of
+from tests.agent.agent_builder import opened
+from tests.agent.fake_memory import text_of
 
 
 async def test_a_fact_told_in_one_conversation_is_in_the_prompt_of_the_next(

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from agent.agent import Agent
-from agent.database import Database
-from agent.events import Reply
-from agent.extract_rules import RuleExtractor
+from agent.db.database import Database
+from agent.extraction.rule_extractor import RuleExtractor
+from agent.reply_events import Reply
 from app.service import ChatService
-from memory_engine.embedder import Embedder
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
 from memory_engine.memory import Memory
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
+from memory_engine.retrieval.embedder import Embedder
 from memory_engine.types import Mode, Prompt, Span
-from tests.agent.parts import prepare, url_of
+from tests.agent.agent_builder import prepare, url_of
 
 
 class Opened:

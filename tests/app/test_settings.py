@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 from pydantic import ValidationError
 
-from app.cli.settings_table import _shown
 from app.settings import PREFIX, Settings, load_settings, unknown_variables, without_password
+from inferscale.settings_table import _shown
 from memory_engine.errors import SettingsError
 
 

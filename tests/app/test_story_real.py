@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import Reply
-from app.compose import migrate_database, running_service
+from agent.reply_events import Reply
+from app.composition import migrate_database, running_service
 from app.service import ChatService
 from app.settings import Settings
 from memory_engine.engines.base import ArenaStats, EncodeJob, Engine

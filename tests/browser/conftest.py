@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from memory_engine.types import Prompt
-from tests.agent.parts import Parts, opened, url_of
-from tests.agent.stand_in import text_of
-from tests.ui.serving import Served, served
+from tests.agent.agent_builder import Parts, opened, url_of
+from tests.agent.fake_memory import text_of
+from tests.ui.page_server import Served, served
 
 # On a busy machine a page takes its time; only a test that fails waits so long.
 expect.set_options(timeout=15_000)

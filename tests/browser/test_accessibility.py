@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_chat import facts_used, finished, say
-from tests.browser.test_operations import converse
-from tests.ui.serving import GRADIO_WARNINGS
+from tests.browser.test_chatting import facts_used, finished, say
+from tests.browser.test_conversation_actions import converse
+from tests.ui.page_server import GRADIO_WARNINGS
 
 pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 

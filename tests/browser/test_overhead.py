@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from scripts.overhead import as_table, measure, report
-from tests.ui.serving import GRADIO_WARNINGS
+from tests.ui.page_server import GRADIO_WARNINGS
 
 pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 

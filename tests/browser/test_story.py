@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.compose import running_service
+from app.composition import running_service
 from app.service import ChatService
 from app.settings import Settings
 from memory_engine.engines.fake import FakeEngine
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Prompt
 from tests.browser.conftest import WIDE, page_of
-from tests.ui.serving import GRADIO_WARNINGS, served
+from tests.ui.page_server import GRADIO_WARNINGS, served
 
 pytestmark = [pytest.mark.browser, *GRADIO_WARNINGS]
 

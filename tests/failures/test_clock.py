@@ -4,8 +4,8 @@ from datetime import datetime, timedelta, tzinfo
 
 import pytest
 
-from agent.utc import utc_now
-from tests.agent.parts import opened
+from agent.db.utc import utc_now
+from tests.agent.agent_builder import opened
 
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, away: timedelta) -> None:
@@ -16,7 +16,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, away: timedelta) -> None:
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + away
 
-    monkeypatch.setattr("agent.utc.datetime", Clock)
+    monkeypatch.setattr("agent.db.utc.datetime", Clock)
     assert abs(utc_now() - datetime.now(utc_now().tzinfo) - away) < timedelta(seconds=9)
 
 

@@ -15,10 +15,10 @@ from time import monotonic
 
 from scripts.fleet_report import REPORT, Report, as_markdown, report
 from tests.conftest import postgres_programs
-from tests.fleet.journal import Journal
-from tests.fleet.machine import running
-from tests.fleet.run import Run
+from tests.fleet.fleet_run import Run
+from tests.fleet.fleet_server import running
 from tests.fleet.scenarios import SCENARIOS, Scenario
+from tests.fleet.user_journal import Journal
 
 STOPPED = 130
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.fleet.journal import Journal
-from tests.fleet.person import Person
-from tests.fleet.programs import Program
-from tests.fleet.run import Run
+from tests.fleet.fake_user import Person
+from tests.fleet.fleet_run import Run
+from tests.fleet.program_server import Program
+from tests.fleet.user_journal import Journal
 
 LONG = 300  # tokens of a reply that something happens to
 DOWN_S = 5.0

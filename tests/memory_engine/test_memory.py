@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from memory_engine.embedder import Embedder
+from memory_engine.encoding.residency import Tier
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError
-from memory_engine.fact_vectors import FactVectors
 from memory_engine.memory import Memory
-from memory_engine.residency import Tier
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
+from memory_engine.retrieval.embedder import Embedder
+from memory_engine.retrieval.fact_vectors import FactVectors
 from memory_engine.types import (
     MemoryFact,
     Mode,

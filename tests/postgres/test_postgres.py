@@ -7,23 +7,29 @@ import pytest
 from alembic import command
 from sqlalchemy import make_url, text
 
-from agent.database import Database
-from agent.facts import FactStore
-from agent.revision import alembic_config, check_revision, current_revision, head_revision, migrate
-from agent.transcript import Transcript
-from agent.vectors import VectorStore
-from app.accounts import Accounts
-from app.auth_keys import ApiKeys
-from app.auth_passwords import Passwords
-from app.auth_sessions import Sessions
+from agent.conversations.conversation_store import Transcript
+from agent.db.database import Database
+from agent.db.revision import (
+    alembic_config,
+    check_revision,
+    current_revision,
+    head_revision,
+    migrate,
+)
+from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_store import FactStore
+from app.auth.accounts import Accounts
+from app.auth.api_keys import ApiKeys
+from app.auth.browser_sessions import Sessions
+from app.auth.passwords import Passwords
 from memory_engine.errors import (
     DatabaseLockedError,
     DatabaseReadOnlyError,
     DatabaseRevisionError,
     DatabaseUnavailableError,
 )
-from tests.agent.parts import opened
-from tests.app.api.serving import CHEAP
+from tests.agent.agent_builder import opened
+from tests.app.api.api_server import CHEAP
 
 pytestmark = pytest.mark.postgres
 
@@ -130,7 +136,7 @@ async def test_parallel_services_add_a_fact_once_and_lose_no_turn(postgres_url: 
 async def test_a_table_locked_by_another_program_is_told_so(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.database_options.LOCK_TIMEOUT_MS", 100)
+    monkeypatch.setattr("agent.db.connection_options.LOCK_TIMEOUT_MS", 100)
     await asyncio.to_thread(migrate, postgres_url)
     database = Database(postgres_url)
     with connect(postgres_url) as other, other.transaction():

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, date, datetime
 from typing import Any
 
-from agent.events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
-from agent.records import EVERYWHERE, Conversation, Fact, Scope
-from agent.transcript import UNTITLED
+from agent.conversations.conversation_store import UNTITLED
+from agent.entities import EVERYWHERE, Conversation, Fact, Scope
+from agent.reply_events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
 from app.service import ChatService
 from memory_engine.errors import EmptyMessageError, NotFoundError
 from memory_engine.types import Message, Mode

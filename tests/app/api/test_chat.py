@@ -9,8 +9,8 @@ from openai import APIError, APIStatusError, BadRequestError, NotFoundError
 
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Message, Mode, Prompt, Sampling
-from tests.agent.stand_in import text_of
-from tests.app.api.serving import Api, api, served
+from tests.agent.fake_memory import text_of
+from tests.app.api.api_server import Api, api, served
 
 
 def said(*turns: str) -> list[Any]:

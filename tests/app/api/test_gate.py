@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.api.serving import api
+from tests.app.api.api_server import api
 
 CHAT = "/v1/chat/completions"
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from openai import APIError, InternalServerError, RateLimitError
 
-from tests.app.api.serving import Api, api, served
+from tests.app.api.api_server import Api, api, served
 
 STREAMS = 50
 SECONDS = float(os.environ.get("INFERSCALE_TEST_LOAD_SECONDS", "2"))

@@ -10,8 +10,8 @@ from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
 from memory_engine.types import Prompt
-from tests.agent.stand_in import text_of
-from tests.app.api.serving import Api, api, served
+from tests.agent.fake_memory import text_of
+from tests.app.api.api_server import Api, api, served
 
 KEYS = {"auth": "keys"}
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.app.api.serving import api
+from tests.app.api.api_server import api
 
 MEMORIES = "/v1/memories"
 

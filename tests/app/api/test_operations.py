@@ -5,7 +5,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.api.application import create_api
-from tests.app.api.serving import Api, api
+from tests.app.api.api_server import Api, api
 
 CHAT = "/v1/chat/completions"
 

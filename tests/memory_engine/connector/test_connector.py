@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import torch
 
-from memory_engine.connector.arena import Arena
 from memory_engine.connector.connector import InferScaleConnector
 from memory_engine.connector.metadata import Verdict, WorkerReport
-from memory_engine.connector.params import KEY
+from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
-from memory_engine.connector.tiers import Tiers
+from memory_engine.connector.segments.arena import Arena
+from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
 
 SEGMENT = {"owner": "anna", "segments": "a:0:3"}

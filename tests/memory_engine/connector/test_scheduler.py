@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from memory_engine.connector.arena import Arena
 from memory_engine.connector.metadata import Verdict, WorkerReport
-from memory_engine.connector.params import KEY
+from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
-from memory_engine.connector.tiers import Tiers
+from memory_engine.connector.segments.arena import Arena
+from memory_engine.connector.segments.tiers import Tiers
 
 PROMPT = 20
 

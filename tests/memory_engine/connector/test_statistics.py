@@ -7,10 +7,11 @@ import pytest
 import torch
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from memory_engine.connector.arena import Arena
-from memory_engine.connector.clock import DeviceClock
+from memory_engine.connector.gpu.device_timer import DeviceClock
 from memory_engine.connector.metadata import Verdict, WorkerReport
 from memory_engine.connector.scheduler import SchedulerSide
+from memory_engine.connector.segments.arena import Arena
+from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.statistics import (
     COUNTERS,
     GAUGES,
@@ -18,7 +19,6 @@ from memory_engine.connector.statistics import (
     PrometheusStatistics,
     Statistics,
 )
-from memory_engine.connector.tiers import Tiers
 
 TOKENS = 20
 

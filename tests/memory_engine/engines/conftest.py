@@ -8,8 +8,8 @@ import pytest_asyncio
 import torch
 
 from memory_engine.engines.remote import RemoteEngine
-from tests.memory_engine.engines.fake_serve import KEY
-from tests.memory_engine.engines.serving import ServedEngine, Serving
+from tests.memory_engine.engines.engine_servers import ServedEngine, Serving
+from tests.memory_engine.engines.fake_vllm_server import KEY
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from memory_engine.engines.embedded import EmbeddedEngine
-from memory_engine.engines.launch import YIELDS
+from memory_engine.engines.vllm_arguments import YIELDS
 from memory_engine.types import Mode, Prompt, Sampling
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 

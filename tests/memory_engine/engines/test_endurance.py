@@ -5,7 +5,7 @@ from pathlib import Path
 
 from memory_engine.types import Prompt
 from tests.memory_engine.engines.test_embedded import words
-from tests.memory_engine.engines.tiny import account, tiny_engine, tokens
+from tests.memory_engine.engines.tiny_vllm import account, tiny_engine, tokens
 
 REQUESTS = 2000
 

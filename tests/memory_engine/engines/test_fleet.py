@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from memory_engine.embedder import Embedder
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fleet import Fleet
 from memory_engine.engines.remote import RemoteEngine
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.memory import Memory
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
+from memory_engine.retrieval.embedder import Embedder
 from memory_engine.types import Chunk, MemoryFact, Mode, Prompt, Sampling, Span, Usage
-from tests.memory_engine.engines.fake_serve import KEY, FakeServe, serving
-from tests.memory_engine.engines.routing import routed
+from tests.memory_engine.engines.fake_vllm_server import KEY, FakeServe, serving
+from tests.memory_engine.engines.router_server import routed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 IDS = list(range(100, 140))

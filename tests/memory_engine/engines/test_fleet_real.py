@@ -7,16 +7,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memory_engine.embedder import Embedder
 from memory_engine.engines.fleet import Fleet
 from memory_engine.engines.remote import RemoteEngine
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.memory import Memory
-from memory_engine.tokens import ChatTokenizer
+from memory_engine.prompt.chat_tokenizer import ChatTokenizer
+from memory_engine.retrieval.embedder import Embedder
 from memory_engine.types import MemoryFact, Mode, Sampling, Usage
-from tests.memory_engine.engines.fake_serve import KEY
-from tests.memory_engine.engines.routing import routed
-from tests.memory_engine.engines.serving import ServedEngine
+from tests.memory_engine.engines.engine_servers import ServedEngine
+from tests.memory_engine.engines.fake_vllm_server import KEY
+from tests.memory_engine.engines.router_server import routed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 OWNERS = [f"user {number}" for number in range(12)]  # so that each engine has some

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from memory_engine.types import Prompt
 from tests.memory_engine.engines.test_embedded import words as any_words
-from tests.memory_engine.engines.tiny import TinyEngine, account, tiny_engine, tokens
+from tests.memory_engine.engines.tiny_vllm import TinyEngine, account, tiny_engine, tokens
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,7 +7,7 @@ import pytest
 
 from memory_engine.engines.remote import RemoteEngine
 from memory_engine.types import Mode
-from tests.memory_engine.engines.serving import ServedEngine
+from tests.memory_engine.engines.engine_servers import ServedEngine
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

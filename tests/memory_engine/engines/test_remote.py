@@ -10,7 +10,7 @@ from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.remote import RemoteEngine
 from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.types import Chunk, Mode, Prompt, Sampling, Span
-from tests.memory_engine.engines.fake_serve import KEY, FakeServe, serving
+from tests.memory_engine.engines.fake_vllm_server import KEY, FakeServe, serving
 
 IDS = list(range(100, 140))
 SPANS = (Span("a", 0, 10), Span("b", 10, 12))

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from memory_engine.types import Prompt
 from tests.memory_engine.engines.test_embedded import words as any_words
-from tests.memory_engine.engines.tiny import BLOCK, TinyEngine, account, tiny_engine, tokens
+from tests.memory_engine.engines.tiny_vllm import BLOCK, TinyEngine, account, tiny_engine, tokens
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.memory_engine.engines.test_interleavings import words
-from tests.memory_engine.engines.tiny import TinyEngine, account, tiny_engine, tokens
+from tests.memory_engine.engines.tiny_vllm import TinyEngine, account, tiny_engine, tokens
 
 NGRAM = {
     "method": "ngram",

@@ -1,0 +1,91 @@
+"""Proof that what was forgotten is gone: what SQL and the memory still hold of a user."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from agent.db.database import Database
+from agent.db.sqlite_pages import free_pages
+from agent.db.tables import ConversationRow, FactRow, FactSourceRow, TurnRow
+from agent.db.utc import utc_now
+from agent.facts.fact_store import holds
+from memory_engine.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that was looked at: `found` says what is there, `ok` that it may be."""
+
+    place: str
+    found: str
+    ok: bool = True
+
+
+async def audit_rows(database: Database, owner: str) -> list[Finding]:
+    """What the tables hold: facts, and whether forgotten ones still tell anything."""
+    told = or_(
+        *(
+            column.is_not(None)
+            for column in (FactRow.text, FactRow.same_as, FactRow.attribute, FactRow.dated,
+                           FactRow.time_expression, FactRow.valid_from, FactRow.valid_to)
+        ),
+        FactRow.subject != "",
+    )  # fmt: skip
+    forgotten = FactRow.forgotten_at.is_not(None)
+    async with database.read() as session:
+        active = await _count(session, owner, holds(utc_now()))
+        past = await _count(session, owner, ~holds(utc_now()), ~forgotten)
+        gone, left = (
+            await _count(session, owner, forgotten),
+            await _count(session, owner, forgotten, told),
+        )
+        orphans = await session.scalar(
+            select(func.count())
+            .select_from(FactSourceRow)
+            .outerjoin(TurnRow, TurnRow.id == FactSourceRow.turn_id)
+            .where(FactSourceRow.turn_id.is_not(None), TurnRow.id.is_(None))
+        )
+        turns = await session.scalar(
+            select(func.count(TurnRow.id))
+            .join(ConversationRow, ConversationRow.id == TurnRow.conversation_id)
+            .where(ConversationRow.owner == owner)
+        )
+    return [
+        Finding("SQL", f"{active} facts that hold, {past} in the history, {turns} turns"),
+        Finding(
+            "SQL, forgotten", f"{left} of {gone} forgotten facts still say something", not left
+        ),
+        Finding("SQL, sources", f"{orphans} sources of turns that are gone", not orphans),
+    ]
+
+
+def audit_file(file: Path) -> list[Finding]:
+    """What an SQLite file holds outside its tables: its log and its free pages. Blocks."""
+    log = file.with_name(f"{file.name}-wal")
+    held = log.stat().st_size if log.exists() else 0
+    free = free_pages(file)
+    return [
+        Finding("write-ahead log", f"{held} bytes", not held),
+        Finding("free pages", f"{free.full} of {free.count} are not empty", not free.full),
+    ]
+
+
+async def audit_memory(database: Database, memory: Memory, owner: str) -> list[Finding]:
+    """What index and engine hold that no active fact needs; the memory is to be settled."""
+    query = select(FactRow.id).where(FactRow.owner == owner, holds(utc_now()))
+    async with database.read() as session:
+        wanted = {str(fact_id) for fact_id in await session.scalars(query)}
+    indexed = memory.indexed(owner)
+    stray = [fact_id for fact_id in indexed if fact_id not in wanted]
+    segments = await memory.astray(owner)
+    return [
+        Finding("index", f"{len(indexed)} vectors, {len(stray)} of no fact", not stray),
+        Finding("KV", f"{len(segments)} segments of no fact, on all tiers", not segments),
+    ]
+
+
+async def _count(session: AsyncSession, owner: str, *conditions: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(FactRow).where(FactRow.owner == owner, *conditions)
+    return await session.scalar(query) or 0

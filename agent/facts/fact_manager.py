@@ -1,0 +1,129 @@
+"""What is known, changed by hand: SQL first, then the memory follows."""
+
+import asyncio
+from collections.abc import Sequence
+
+from agent.conversations.conversation_store import Transcript
+from agent.db.database import Database
+from agent.entities import EVERYWHERE, Fact, Scope
+from agent.extraction.candidate import Candidate
+from agent.facts.erasure_audit import Finding, audit_memory
+from agent.facts.fact_store import FactStore
+from agent.facts.forgetting import Forgetting
+from agent.facts.memory_sync import Holding
+from agent.facts.reconcile import reconcile
+from agent.facts.transfer.importer import Imported, import_facts
+from agent.facts.undo import undo
+from memory_engine.encoding.residency import Residency
+from memory_engine.memory import Memory
+
+
+class Knowledge:
+    """Every change of facts that does not come out of a conversation."""
+
+    def __init__(
+        self, database: Database, facts: FactStore, memory: Memory, holding: Holding
+    ) -> None:
+        self._database = database
+        self._facts = facts
+        self._transcript = Transcript(database)
+        self._forgetting = Forgetting(database)
+        self._memory = memory
+        self._holding = holding
+
+    async def add(
+        self, owner: str, candidates: Sequence[Candidate], scope: Scope = EVERYWHERE
+    ) -> list[Fact]:
+        """Add facts that the user states by hand; recall sees them on return."""
+        added = await self._facts.add(owner, candidates, scope)
+        await self._holding.ensure(owner)
+        return added
+
+    async def search(self, owner: str, query: str, k: int) -> list[tuple[Fact, float]]:
+        """The facts of no scope most relevant to `query`, best first."""
+        await self._holding.ensure(owner)
+        facts = {fact.id: fact for fact in await self._facts.active(owner)}
+        found = await self._memory.recall(owner, query, k)
+        return [(facts[r.fact.id], r.score) for r in found if r.fact.id in facts]
+
+    async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
+        """Change what a fact says, by hand; recall sees it on return."""
+        edited = await self._facts.edit(owner, fact_id, candidate)
+        await self._holding.ensure(owner)
+        return edited
+
+    async def teach(
+        self, owner: str, message: str, reply: str, candidates: Sequence[Candidate]
+    ) -> str:
+        """Add facts as what one message of a new conversation said; the conversation's id.
+
+        They go when it is deleted.
+        """
+        turn = await self._transcript.add_message(owner, None, message, remember=True)
+        saved = False
+        while not saved:
+            version, known = await self._facts.snapshot(owner)
+            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at, turn.id)
+            saved = await self._facts.save(turn, changes, version)
+        await self._transcript.add_reply(turn, reply, "complete")
+        await self._holding.ensure(owner)
+        return turn.conversation_id
+
+    async def undo_exchange(self, owner: str, conversation_id: str) -> str:
+        """Remove the last message of a conversation, its replies and what only it taught.
+
+        Returns the message, when SQL, index and KV are rid of it.
+        """
+        message = await self._forgetting.exchange(owner, conversation_id)
+        self._memory.forget_prompts(owner)
+        await self._dropped(owner)
+        return message
+
+    async def residency(self, owner: str) -> Residency:
+        """Where the KV of the owner's facts is."""
+        await self._holding.ensure(owner)
+        return await self._memory.residency(owner)
+
+    async def forget(self, owner: str, fact_ids: Sequence[str]) -> dict[str, str]:
+        """Forget facts; returns when SQL, index and KV are rid of them.
+
+        The result has the reasons for those that could not be forgotten, by id.
+        """
+        failed = await self._forgetting.facts(owner, fact_ids)
+        await self._dropped(owner)
+        return failed
+
+    async def forget_conversation(self, owner: str, conversation_id: str) -> int:
+        """Delete a conversation and the facts that were said in no other; how many facts."""
+        count = await self._forgetting.conversation(owner, conversation_id)
+        self._memory.forget_prompts(owner)
+        await self._dropped(owner)
+        return count
+
+    async def forget_everything(self, owner: str) -> int:
+        """Delete a user with all that is known, said and computed; how many facts."""
+        count = await self._forgetting.everything(owner)
+        await self._holding.forget(owner)
+        return count
+
+    async def undo(self, owner: str, fact_id: str) -> list[Fact]:
+        """Undo the last change of a fact; returns the facts that hold again."""
+        restored = await undo(self._database, owner, fact_id)
+        await self._holding.ensure(owner)
+        return restored
+
+    async def import_facts(self, owner: str, document: str) -> Imported:
+        """Take in what an export holds; recall sees it on return."""
+        imported = await import_facts(self._database, owner, document)
+        await self._holding.ensure(owner)
+        return imported
+
+    async def audit(self, owner: str) -> list[Finding]:
+        """What index and KV hold that no fact of the user's needs."""
+        await self._holding.ensure(owner)
+        await self._memory.settle(owner)
+        return await audit_memory(self._database, self._memory, owner)
+
+    async def _dropped(self, owner: str) -> None:
+        await self._holding.refresh(owner)
+        await self._memory.settle(owner)

@@ -1,0 +1,89 @@
+"""What is known of a user, laid out for comparing statements with it. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from agent.entities import Fact
+from agent.extraction.candidate import Candidate
+from agent.extraction.english.attributes import attribute_of
+from agent.extraction.english.statements import strip_lead_in
+from agent.extraction.english.words import content_words, word_set, words
+from agent.text import same_as
+
+# Words that change nothing about what is stated; "still", "so" and "too" can.
+FILLERS = word_set("just really actually also currently now well oh")
+CONTRACTIONS = {
+    "i'm": "i am", "i've": "i have", "i'll": "i will", "we're": "we are", "we've": "we have",
+    "don't": "do not", "doesn't": "does not", "didn't": "did not", "isn't": "is not",
+    "aren't": "are not", "can't": "cannot", "won't": "will not",
+}  # fmt: skip
+MEANINGLESS = re.compile(r"[\w\s.,;:!?'\"\u2019\u2026]")
+
+
+class Known:
+    """Active facts of one scope, by what they say and by whom and what they are about."""
+
+    def __init__(self, facts: Iterable[Fact] = ()) -> None:
+        self._facts: dict[str, Fact] = {}
+        self._digests: dict[str, Fact] = {}
+        self._statements: dict[tuple[str, str], Fact] = {}
+        self._attributes: dict[tuple[str, str | None], Fact] = {}
+        for fact in facts:
+            self.add(fact)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self._facts.values())
+
+    def add(self, fact: Fact) -> None:
+        """Know one fact more."""
+        self._facts[fact.id] = fact
+        self._digests[same_as(fact.text)] = fact
+        self._statements[statement(fact.text)] = fact
+        if fact.attribute is not None:
+            self._attributes[fact.subject, fact.attribute] = fact
+
+    def remove(self, fact_id: str) -> None:
+        """Know a fact no longer."""
+        fact = self._facts.pop(fact_id)
+        self._digests.pop(same_as(fact.text), None)
+        self._statements.pop(statement(fact.text), None)
+        if fact.attribute is not None:
+            self._attributes.pop((fact.subject, fact.attribute), None)
+
+    def same(self, candidate: Candidate) -> Fact | None:
+        """The fact that says the same, but for case, punctuation and words without weight."""
+        found = self._digests.get(same_as(candidate.text))
+        return found or self._statements.get(statement(candidate.text))
+
+    def rival(self, candidate: Candidate) -> Fact | None:
+        """The fact with the attribute of the same subject that the candidate gives a value."""
+        if candidate.attribute is None:
+            return None
+        return self._attributes.get((candidate.subject, candidate.attribute))
+
+    def denials(self, candidate: Candidate) -> list[Fact]:
+        """The facts that say that the value now stated is not the attribute's."""
+        value = content_words(candidate.value)
+        if candidate.attribute is None or candidate.denied or not value:
+            return []
+        return [
+            fact
+            for fact in self._facts.values()
+            if fact.attribute is None and fact.subject == candidate.subject
+            if _denies(fact.text, candidate.attribute, value)
+        ]
+
+
+def statement(text: str) -> tuple[str, str]:
+    """What a text says: its words in order, and the symbols, which tell C from C++."""
+    plain = unicodedata.normalize("NFKC", text)
+    said = " ".join(CONTRACTIONS.get(w, w) for w in words(plain) if w not in FILLERS)
+    return said, MEANINGLESS.sub("", plain)
+
+
+def _denies(text: str, attribute: str, value: frozenset[str]) -> bool:
+    found = attribute_of(strip_lead_in(text))
+    if found is None or not found.denied or found.key != attribute:
+        return False
+    return content_words(found.value) <= value

@@ -1,0 +1,58 @@
+"""What is seen to in the background: expired facts, and what other processes did or left."""
+
+from agent.db.database import Database
+from agent.facts.expiry import sweep
+from agent.facts.memory_sync import Holding
+from agent.periodic import Periodic, attempt
+from agent.remember.remember_worker import Remembering
+
+EVERY_S = 60.0
+FOLLOW_EVERY_S = 2.0
+
+
+class Upkeep:
+    """Every minute: ends expired facts, brings the memory up to date with SQL for users who do
+    not ask, and takes over turns that nobody remembers.
+
+    So what another program forgot leaves index, KV and snapshots although nobody writes. The
+    facts of users who asked lately are brought up to date every two seconds, so that their next
+    reply need not wait for it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        holding: Holding,
+        remembering: Remembering,
+        *,
+        every_s: float = EVERY_S,
+        follow_every_s: float = FOLLOW_EVERY_S,
+    ) -> None:
+        self._database = database
+        self._holding = holding
+        self._remembering = remembering
+        self._minutely = Periodic("upkeep", self.once, every_s)
+        self._following = Periodic("following other processes", holding.follow, follow_every_s)
+
+    def start(self) -> None:
+        """Start; once is enough."""
+        self._minutely.start()
+        self._following.start()
+
+    async def once(self) -> None:
+        """Do a minute's work now."""
+        await self._remembering.resume()
+        await self._catch_up()
+
+    async def aclose(self) -> None:
+        """Stop, and catch up a last time, so that no snapshot keeps what is forgotten."""
+        started = self._minutely.started
+        await self._following.aclose()
+        await self._minutely.aclose()
+        if started:
+            await attempt("upkeep", self._catch_up)
+
+    async def _catch_up(self) -> None:
+        await sweep(self._database)
+        for owner in self._holding.owners:
+            await self._holding.ensure(owner)

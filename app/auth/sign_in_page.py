@@ -1,0 +1,115 @@
+"""Where a browser signs in and out: a form that needs no script, and a cookie."""
+
+from html import escape
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from agent.text import storable
+from app.auth.accounts import Accounts
+from app.auth.browser_sessions import Sessions
+from app.auth.password_page import PasswordPage
+from app.auth.sign_in import COOKIE, session_token
+from app.auth.sign_in_attempts import Tries
+from app.auth.sign_in_forms import HEADERS, keep_session, page, peer_of, template
+from app.public_errors import told
+from memory_engine.errors import BusyError, UserError
+
+FORM, NAME = template("sign_in.html"), template("sign_in_name.html")
+
+
+class Door:
+    """Signs browsers in with a password, or with a key where there are no `accounts`."""
+
+    def __init__(self, sessions: Sessions, accounts: Accounts | None, tries: Tries) -> None:
+        self._sessions = sessions
+        self._accounts = accounts
+        self._tries = tries
+
+    async def form(self, request: Request) -> Response:
+        """The form to sign in with, for who is not signed in."""
+        token = session_token(request.headers)
+        if token and await self._sessions.owner_of(token, by_key=self._accounts is None):
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
+        return self._page()
+
+    async def sign_in(self, request: Request) -> Response:
+        """Check what was typed; the browser gets a session and goes to the chat."""
+        async with request.form(max_files=0, max_fields=4) as form:
+            typed = {field: str(form.get(field, "")) for field in ("name", "secret")}
+        name = storable(typed["name"]).strip()[:200]
+        peer = peer_of(request)
+        try:
+            self._tries.count(name, peer)
+        except BusyError as error:
+            return self._page(name, str(error), HTTPStatus.TOO_MANY_REQUESTS, error.retry_after)
+        token = await self._token(name, typed["secret"])
+        if token is None:
+            return self._page(name, self._wrong, HTTPStatus.UNAUTHORIZED)
+        self._tries.succeeded(name, peer)
+        await self._sessions.end(session_token(request.headers))
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
+        keep_session(request, response, token, self._sessions)
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session, and forget it in the browser too."""
+        await self._sessions.end(session_token(request.headers))
+        response = RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER, HEADERS)
+        response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+        return response
+
+    async def failed(self, request: Request, error: Exception) -> Response:
+        """The form with what went wrong, such as a database that is locked."""
+        return self._page("", told(error), HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def _token(self, name: str, secret: str) -> str | None:
+        if self._accounts is None:
+            return await self._sessions.begin_with_key(secret.strip())
+        return await self._accounts.sign_in(name, secret, self._sessions)
+
+    @property
+    def _wrong(self) -> str:
+        if self._accounts is None:
+            return "This API key is not known, or was revoked."
+        return "The name or the password is wrong."
+
+    def _page(
+        self,
+        name: str = "",
+        problem: str = "",
+        status: HTTPStatus = HTTPStatus.OK,
+        retry_after: int | None = None,
+    ) -> Response:
+        wrong = 'aria-invalid="true" aria-describedby="problem"' if problem else ""
+        known = bool(name) or self._accounts is None
+        field = NAME.substitute(name=escape(name), state=wrong if known else f"{wrong} autofocus")
+        content = FORM.substitute(
+            problem=f'<p id="problem" role="alert">{escape(problem)}</p>' if problem else "",
+            name=field if self._accounts else "",
+            label="Password" if self._accounts else "API key",
+            state=f"{wrong} autofocus" if known else wrong,
+            hint="" if self._accounts else '<p class="hint">It begins with isk-.</p>',
+        )
+        return page("Sign in to InferScale", content, status, retry_after)
+
+
+def create_door(sessions: Sessions, accounts: Accounts | None) -> Starlette:
+    """The application at /sign-in, /sign-out and, where there are passwords, /password."""
+    tries = Tries()
+    door = Door(sessions, accounts, tries)
+    routes = [
+        Route("/sign-in", door.form, methods=["GET"]),
+        Route("/sign-in", door.sign_in, methods=["POST"]),
+        Route("/sign-out", door.sign_out, methods=["POST"]),
+    ]
+    if accounts:
+        passwords = PasswordPage(sessions, accounts, tries)
+        routes += [
+            Route("/password", passwords.form, methods=["GET"]),
+            Route("/password", passwords.change, methods=["POST"]),
+        ]
+    return Starlette(routes=routes, exception_handlers={UserError: door.failed})

@@ -1,0 +1,1 @@
+"""The command line `inferscale`: every command imports only what it needs."""

@@ -1,0 +1,6 @@
+"""`python -m inferscale` is the same as `inferscale`."""
+
+from inferscale.commands import main
+
+if __name__ == "__main__":
+    main()

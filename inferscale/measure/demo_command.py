@@ -1,0 +1,36 @@
+"""`inferscale demo`: what KV injection keeps of the answers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+from inferscale.command import AsJson, run
+from inferscale.output import note, say, say_json, table
+
+if TYPE_CHECKING:
+    from app.demo import Answers
+
+
+def demo(as_json: AsJson = False) -> None:
+    """Ask a sample person's twenty questions as text, as KV and without memory."""
+
+    async def work(settings: Settings) -> None:
+        from app import demo as sample
+
+        answers = await sample.demo(settings, note)
+        (note if as_json else say)(_answers_table(answers))
+        say_json(sample.report(answers))
+
+    run(work)
+
+
+def _answers_table(answers: "Sequence[Answers]") -> str:
+    rows: list[list[object]] = []
+    for each in answers:
+        replies = [each.replies[way] for way in ("text", "kv")]
+        marks = ["yes" if each.right(way) else "no" for way in ("text", "kv", "none")]
+        times = [reply.ttft_ms for reply in replies]
+        same = "yes" if replies[0].reply == replies[1].reply else "no"
+        rows.append([each.question.question, each.question.answer, *marks, same, *times])
+    columns = ["question", "answer", "text", "kv", "none", "same", "text ms", "kv ms"]
+    return table("Right answers, and ms to the first token", columns, rows)

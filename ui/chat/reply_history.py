@@ -1,0 +1,57 @@
+"""Accounts of earlier replies: a closed line below each, and what the browser opens it with.
+
+The line is a message of the transcript. The account is not: the page sends the transcript with
+every question, and draws it as Markdown, which is not for what facts say.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from secrets import token_hex
+
+from agent.reply_events import Reply
+from ui.chat.trace_view import MODE_NAMES, finished
+from ui.shell.escaping import as_html, counted, milliseconds
+
+# Fills a line when it is opened. What came before stays, unless a whole conversation comes.
+ON_OPEN = """
+const accounts = new Map();
+const take = () => {
+  if (element.querySelector('[data-whole]')) accounts.clear();
+  for (const each of element.querySelectorAll('i')) {
+    accounts.set(each.className, each.dataset.account);
+  }
+};
+new MutationObserver(take).observe(element, {childList: true, subtree: true, attributes: true});
+document.addEventListener('toggle', ({target}) => {
+  if (!target.matches('details.past') || target.childElementCount > 1) return;
+  target.insertAdjacentHTML('beforeend', accounts.get(target.classList[1]) ?? '');
+}, true);
+"""
+
+
+@dataclass(frozen=True)
+class Past:
+    """A finished reply under a `key` that no other reply of a page has."""
+
+    reply: Reply
+    key: str = field(default_factory=lambda: f"r{token_hex(6)}")
+
+    def line(self) -> str:
+        """`KV · 182 ms to the first token · 3 facts used`, to be opened."""
+        facts = counted(len(self.reply.facts), "fact")
+        said = (
+            MODE_NAMES[self.reply.mode],
+            f"{milliseconds(self.reply.e2e_ttft_ms)} to the first token",
+            *([f"{facts} used"] if self.reply.facts else []),
+        )
+        summary = f"<summary>{' · '.join(said)}</summary>"
+        return f'<details class="past {self.key}">{summary}</details>'
+
+
+def accounts(replies: Iterable[Past], *, whole: bool = False) -> str:
+    """The accounts of replies for the browser to keep. `whole`: it has no others to keep."""
+    kept = "".join(
+        f'<i class="{past.key}" data-account="{as_html(finished(past.reply))}"></i>'
+        for past in replies
+    )
+    return f"<div{' data-whole' if whole else ''}>{kept}</div>"

@@ -1,0 +1,135 @@
+"""Which event of the memory and timings panels runs which handler."""
+
+from typing import Any
+
+import gradio as gr
+
+from ui.conversations.conversation_panel import Conversations
+from ui.memory.bulk_panel import Upkeep
+from ui.memory.fact_panel import Facts
+from ui.shell.event_handlers import QUICK, SLOW, Parts, of, updates
+from ui.shell.row_events import clicked
+from ui.shell.user_handlers import Users
+from ui.timings.three_way import Measuring
+
+FACTS_OUTPUTS = ("facts", "facts_notice", "new_fact", "opened")
+LOOKED_AT = ("find_fact", "opened")
+UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation", "residency")
+EMPTIED = (
+    *("left", "right", "left_account", "right_account", "strip", "notice", "send", "stop", "mode"),
+    *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory", "moved_on"),
+    "accounts",
+)
+
+# A file made in the browser: what is exported is not written on the server.
+SAVE = """
+(wanted) => {
+  if (!wanted) return;
+  const {name, type, text} = JSON.parse(wanted);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+"""
+
+
+def wire_memory(parts: Parts, users: Users, demo: gr.Blocks) -> None:
+    """Connect the memory panel."""
+    looked_at, outputs = of(parts, LOOKED_AT), of(parts, FACTS_OUTPUTS)
+    for trigger in (parts["new_fact"].submit, parts["add"].click):
+        trigger(
+            updates(parts, users.facts, Facts.add), [parts["new_fact"], *looked_at], outputs,
+            concurrency_id="facts", **SLOW,
+        )  # fmt: skip
+    for rows in (parts["facts"], parts["past_facts"]):
+        acted = rows.click(clicked, None, parts["clicked"], **QUICK).then(
+            updates(parts, users.facts, Facts.act), [parts["clicked"], *looked_at], outputs,
+            concurrency_id="facts", **SLOW,
+        )  # fmt: skip
+        _list_past(acted, parts, users)
+    parts["find_fact"].change(
+        updates(parts, users.facts, Facts.listed),
+        looked_at,
+        outputs,
+        trigger_mode="always_last",
+        **QUICK,
+    )
+    for event in (parts["with_past"].change, parts["find_fact"].change):
+        event(
+            updates(parts, users.facts, Facts.past), of(parts, ("find_fact", "with_past")),
+            parts["past_facts"], trigger_mode="always_last", **QUICK,
+        )  # fmt: skip
+    parts["facts"].change(
+        updates(parts, users.upkeep, Upkeep.where),
+        None,
+        parts["residency"],
+        concurrency_id="where",
+        **SLOW,
+    )
+    demo.load(updates(parts, users.facts, Facts.listed), looked_at, outputs, **QUICK)
+    _wire_upkeep(parts, users)
+
+
+def _wire_upkeep(parts: Parts, users: Users) -> None:
+    parts["export"].click(
+        updates(parts, users.upkeep, Upkeep.export),
+        None,
+        parts["download"],
+        concurrency_id="export",
+        **SLOW,
+    ).then(None, parts["download"], None, js=SAVE)
+    outputs = of(parts, UPKEEP_OUTPUTS)
+    changing = [
+        parts["take_in"].upload(
+            updates(parts, users.upkeep, Upkeep.take_in), parts["take_in"], outputs,
+            concurrency_id="facts", **SLOW,
+        ),
+        parts["sample"].click(
+            updates(parts, users.upkeep, Upkeep.load_sample), None, outputs,
+            concurrency_id="facts", **SLOW,
+        ),
+        parts["no_sample"].click(
+            updates(parts, users.upkeep, Upkeep.remove_sample), None, outputs,
+            concurrency_id="facts", **SLOW,
+        ),
+    ]  # fmt: skip
+    for event in changing:
+        listed = event.then(
+            updates(parts, users.conversations, Conversations.listed),
+            of(parts, ("conversation_id", "find_conversation")), parts["conversations"], **QUICK,
+        )  # fmt: skip
+        _list_facts(listed, parts, users)
+    for trigger in (parts["everything"].click, parts["confirmation"].submit):
+        emptied = trigger(
+            updates(parts, users.upkeep, Upkeep.forget_everything, tab=True), parts["confirmation"],
+            of(parts, (*UPKEEP_OUTPUTS, *EMPTIED)), concurrency_id="leave", **SLOW,
+        )  # fmt: skip
+        _list_facts(emptied, parts, users)
+
+
+def wire_timings(parts: Parts, users: Users) -> None:
+    """Connect the timings panel."""
+    for trigger in (parts["measure"].click, parts["question"].submit):
+        trigger(
+            updates(parts, users.measuring, Measuring.run), of(parts, ("question", "measured_k")),
+            parts["measured"], concurrency_id="measure", **SLOW,
+        )  # fmt: skip
+
+
+def _list_facts(event: Any, parts: Parts, users: Users) -> None:
+    listed = event.then(
+        updates(parts, users.facts, Facts.listed),
+        of(parts, LOOKED_AT),
+        of(parts, FACTS_OUTPUTS),
+        **QUICK,
+    )
+    _list_past(listed, parts, users)
+
+
+def _list_past(event: Any, parts: Parts, users: Users) -> None:
+    event.then(
+        updates(parts, users.facts, Facts.past), of(parts, ("find_fact", "with_past")),
+        parts["past_facts"], **QUICK,
+    )  # fmt: skip
