@@ -10,26 +10,26 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import cast
 
-from agent.conversations.client_resolver import ClientTurns
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.client_resolver import ClientResolver
+from agent.conversations.conversation_store import ConversationStore
 from agent.conversations.stored_traces import to_keep
 from agent.db.database import Database
 from agent.db.utc import utc_now
 from agent.entities import UserTurn
 from agent.extraction.english.periods import periods
 from agent.extraction.extractor import Extractor
-from agent.facts.fact_embeddings import VectorStore
-from agent.facts.fact_manager import Knowledge
+from agent.facts.fact_embeddings import FactEmbeddings
+from agent.facts.fact_manager import FactManager
 from agent.facts.fact_store import FactStore
-from agent.facts.memory_sync import Holding
+from agent.facts.memory_sync import MemorySync
 from agent.graph_context import RememberContext, ReplyContext
 from agent.graph_state import ReplyState
-from agent.maintenance import Upkeep
+from agent.maintenance import Maintenance
 from agent.remember.decider import Decider, decided
 from agent.remember.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
 from agent.remember.remember_graph import remember_graph
-from agent.remember.remember_worker import Remembering
-from agent.reply.accumulator import Shown
+from agent.remember.remember_worker import RememberWorker
+from agent.reply.accumulator import ReplyAccumulator
 from agent.reply.reply_graph import RECURSION_LIMIT as REPLY_LIMIT
 from agent.reply.reply_graph import reply_graph
 from agent.reply_events import ReplyEvent
@@ -56,8 +56,8 @@ class Agent:
     """Runs the two graphs over one memory and one database.
 
     `recall_k` is how many facts a reply recalls where it is not told.
-    `transcript` and `facts` are for reading and listing; changes of facts go through
-    `knowledge`, because the memory has to follow; `upkeep` is what is seen to in the background.
+    `conversations` and `facts` are for reading and listing; changes of facts go through
+    `fact_manager`, because the memory has to follow; `maintenance` runs in the background.
     `zone` is the users' time zone. Call `start` once before the first reply.
     """
 
@@ -73,23 +73,27 @@ class Agent:
         preceding_turns: int = 0,
         zone: tzinfo = UTC,
     ) -> None:
-        self.transcript = Transcript(database)
+        self.conversations = ConversationStore(database)
         self.facts = FactStore(database)
-        self._clients = ClientTurns(database, self.transcript)
+        self._clients = ClientResolver(database, self.conversations)
         # An SQLite file is one machine's: there, what a second program was just told may wait.
         self._shared = not database.is_sqlite
         self._memory = memory
-        self._holding = Holding(self.facts, VectorStore(database), memory, preceding_turns)
+        self._memory_sync = MemorySync(
+            self.facts, FactEmbeddings(database), memory, preceding_turns
+        )
         self._sampling = sampling or Sampling()
         self.recall_k = recall_k
         self._zone = zone
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
-        self.knowledge = Knowledge(database, self.facts, memory, self._holding)
+        self.fact_manager = FactManager(database, self.facts, memory, self._memory_sync)
         decide = partial(decided, near=self._near, decider=decider) if decider else None
-        self._remember_context = RememberContext(extractor, self.facts, self._holding, decide, zone)
-        self._remembering = Remembering(self.transcript, self._remember, database.claim)
-        self.upkeep = Upkeep(database, self._holding, self._remembering)
+        self._remember_context = RememberContext(
+            extractor, self.facts, self._memory_sync, decide, zone
+        )
+        self._remember_worker = RememberWorker(self.conversations, self._remember, database.claim)
+        self.maintenance = Maintenance(database, self._memory_sync, self._remember_worker)
         self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -98,8 +102,8 @@ class Agent:
         In the background the facts of the latest users are handed to the memory, so that
         their first reply finds them encoded. Calling it again does nothing.
         """
-        await self._remembering.start()
-        self.upkeep.start()
+        await self._remember_worker.start()
+        self.maintenance.start()
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="warming")
 
@@ -113,14 +117,14 @@ class Agent:
         await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
-            holding=self._holding,
-            transcript=self.transcript,
+            memory_sync=self._memory_sync,
+            conversations=self.conversations,
             sampling=request.sampling or self._sampling,
             recall_k=self.recall_k,
             started=started,
             zone=self._zone,
         )
-        shown = Shown(request.keep)
+        shown = ReplyAccumulator(request.keep)
         try:
             async with aclosing(self._run(request, context, shown)) as events:
                 async for event in events:
@@ -141,16 +145,16 @@ class Agent:
     @property
     def to_remember(self) -> int:
         """How many turns wait to be remembered."""
-        return self._remembering.waiting
+        return self._remember_worker.waiting
 
     async def settle(self, owner: str | None = None) -> None:
         """Wait until remembering and encoding (of `owner`, or of all) are done.
 
         After a start the memory holds nobody's facts: those of a named `owner` are handed over.
         """
-        await self._remembering.settle(owner)
+        await self._remember_worker.settle(owner)
         if owner is not None:
-            await self._holding.ensure(owner)
+            await self._memory_sync.ensure(owner)
         await self._memory.settle(owner)
 
     async def aclose(self) -> None:
@@ -158,11 +162,11 @@ class Agent:
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.wait([self._warming])
-        await self._remembering.aclose()
-        await self.upkeep.aclose()
+        await self._remember_worker.aclose()
+        await self.maintenance.aclose()
 
     async def _run(
-        self, request: Request, context: ReplyContext, shown: Shown
+        self, request: Request, context: ReplyContext, shown: ReplyAccumulator
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         stream = self._reply_graph.astream(
             ReplyState(request=request),
@@ -182,33 +186,33 @@ class Agent:
 
     async def _with_memory_as_set(self, request: Request) -> Request:
         conversation = request.conversation_id
-        if conversation is None or await self.transcript.has_memory(request.owner, conversation):
+        if conversation is None or await self.conversations.has_memory(request.owner, conversation):
             return request
         return replace(request, k=0, remember=False)
 
     async def _near(
         self, owner: str, texts: Sequence[str], count: int
     ) -> list[list[tuple[str, float]]]:
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         found = await self._memory.nearest(owner, texts, count)
         return [[(near.fact.id, near.score) for near in each] for each in found]
 
-    async def _finish(self, shown: Shown, request: Request) -> None:
+    async def _finish(self, shown: ReplyAccumulator, request: Request) -> None:
         if shown.turn is None:
             return
         try:
             await self._keep(shown, shown.turn, replacing=request.again)
         finally:
             if request.remember and not request.again:
-                self._remembering.put(shown.turn)
+                self._remember_worker.put(shown.turn)
 
-    async def _keep(self, shown: Shown, turn: UserTurn, *, replacing: bool) -> None:
+    async def _keep(self, shown: ReplyAccumulator, turn: UserTurn, *, replacing: bool) -> None:
         """Store what was shown. A database that is being restarted is waited for."""
         deadline = monotonic() + KEEP_S
         account = to_keep(shown.reply) if shown.reply else None
         while True:
             try:
-                await self.transcript.add_reply(
+                await self.conversations.add_reply(
                     turn, shown.text, shown.status, account=account, replacing=replacing
                 )
                 return
@@ -224,7 +228,7 @@ class Agent:
             # Loads what dates are read with, which the first question would wait for.
             await asyncio.to_thread(periods, "yesterday", utc_now(), self._zone)
             for owner in await self.facts.latest_owners(WARM_OWNERS):
-                await self._holding.ensure(owner)
+                await self._memory_sync.ensure(owner)
         except Exception:
             # The first reply does the same, and raises to whoever asked.
             log.exception("facts could not be prepared")
@@ -235,8 +239,8 @@ class Agent:
         try:
             async with asyncio.timeout(CATCH_UP_S):
                 if self._shared:
-                    await self._remembering.take_over(owner)
-                await self._remembering.settle(owner)
+                    await self._remember_worker.take_over(owner)
+                await self._remember_worker.settle(owner)
         except TimeoutError:
             log.warning("a reply did not wait any longer for what was said before it")
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.extraction.extractor import Extractor
 from agent.facts.fact_store import FactStore
-from agent.facts.memory_sync import Holding
+from agent.facts.memory_sync import MemorySync
 from agent.remember.decider import Decide
 from memory_engine.memory import Memory
 from memory_engine.types import Sampling
@@ -20,8 +20,8 @@ class ReplyContext:
     """
 
     memory: Memory
-    holding: Holding
-    transcript: Transcript
+    memory_sync: MemorySync
+    conversations: ConversationStore
     sampling: Sampling
     recall_k: int
     started: float
@@ -34,6 +34,6 @@ class RememberContext:
 
     extractor: Extractor
     facts: FactStore
-    holding: Holding
+    memory_sync: MemorySync
     decide: Decide | None = None
     zone: tzinfo = UTC

@@ -2,15 +2,15 @@
 
 from agent.db.database import Database
 from agent.facts.expiry import sweep
-from agent.facts.memory_sync import Holding
+from agent.facts.memory_sync import MemorySync
 from agent.periodic import Periodic, attempt
-from agent.remember.remember_worker import Remembering
+from agent.remember.remember_worker import RememberWorker
 
 EVERY_S = 60.0
 FOLLOW_EVERY_S = 2.0
 
 
-class Upkeep:
+class Maintenance:
     """Every minute: ends expired facts, brings the memory up to date with SQL for users who do
     not ask, and takes over turns that nobody remembers.
 
@@ -22,17 +22,17 @@ class Upkeep:
     def __init__(
         self,
         database: Database,
-        holding: Holding,
-        remembering: Remembering,
+        memory_sync: MemorySync,
+        remember_worker: RememberWorker,
         *,
         every_s: float = EVERY_S,
         follow_every_s: float = FOLLOW_EVERY_S,
     ) -> None:
         self._database = database
-        self._holding = holding
-        self._remembering = remembering
+        self._memory_sync = memory_sync
+        self._remember_worker = remember_worker
         self._minutely = Periodic("upkeep", self.once, every_s)
-        self._following = Periodic("following other processes", holding.follow, follow_every_s)
+        self._following = Periodic("following other processes", memory_sync.follow, follow_every_s)
 
     def start(self) -> None:
         """Start; once is enough."""
@@ -41,7 +41,7 @@ class Upkeep:
 
     async def once(self) -> None:
         """Do a minute's work now."""
-        await self._remembering.resume()
+        await self._remember_worker.resume()
         await self._catch_up()
 
     async def aclose(self) -> None:
@@ -54,5 +54,5 @@ class Upkeep:
 
     async def _catch_up(self) -> None:
         await sweep(self._database)
-        for owner in self._holding.owners:
-            await self._holding.ensure(owner)
+        for owner in self._memory_sync.owners:
+            await self._memory_sync.ensure(owner)

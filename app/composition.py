@@ -167,17 +167,17 @@ def build_memory(settings: Settings, engine: Engine, model: str, embedding_model
 
 def choose_extractor(settings: Settings, memory: "Memory") -> "Extractor":
     """Who finds facts in what users say."""
-    from agent.extraction.llm_extractor import ModelExtractor
+    from agent.extraction.llm_extractor import LlmExtractor
     from agent.extraction.rule_extractor import RuleExtractor
 
-    return ModelExtractor(memory) if _is_capable(settings) else RuleExtractor()
+    return LlmExtractor(memory) if _is_capable(settings) else RuleExtractor()
 
 
 def choose_decider(settings: Settings, memory: "Memory") -> "Decider | None":
     """Who decides what a statement does to the facts it is near to; None for rules alone."""
-    from agent.remember.llm_decider import ModelDecider
+    from agent.remember.llm_decider import LlmDecider
 
-    return ModelDecider(memory) if _is_capable(settings) else None
+    return LlmDecider(memory) if _is_capable(settings) else None
 
 
 def _is_capable(settings: Settings) -> bool:

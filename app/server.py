@@ -17,7 +17,7 @@ from app.auth.sign_in import SignIn, check_exposure
 from app.composition import Progress, running_service
 from app.models.engine_choice import keep_loaded
 from app.settings import Settings
-from app.startup_page import Starting
+from app.startup_page import StartupPage
 from memory_engine.engines.base import Engine
 from memory_engine.errors import PortTakenError, SettingsError
 
@@ -61,7 +61,7 @@ async def serve(
             elif len(stopping) == 1:
                 work.cancel()
 
-        with signals(stop), contextlib.closing(Starting(listener)) as meanwhile:
+        with signals(stop), contextlib.closing(StartupPage(listener)) as meanwhile:
             try:
                 async with running_service(settings, engine=engine, progress=progress) as service:
                     await _note_where_nobody_can_sign_in(service, settings, progress)
@@ -200,13 +200,13 @@ def create_app(service: "ChatService", settings: Settings) -> "tuple[Desk, Gate]
     from app.api.gate import Gate
     from app.auth.accounts import Accounts
     from app.auth.api_keys import ApiKeys
-    from app.auth.browser_sessions import Sessions
+    from app.auth.browser_sessions import BrowserSessions
     from app.auth.sign_in_page import create_door
 
     keys = sessions = door = None
     if settings.auth != "off":
         keys = ApiKeys(service.database)
-        sessions = Sessions(service.database, settings.session_days)
+        sessions = BrowserSessions(service.database, settings.session_days)
     sign_in = SignIn(settings, keys, sessions)
     if sessions and sign_in.on_page:
         accounts = Accounts(service.database) if settings.auth == "accounts" else None

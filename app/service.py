@@ -156,7 +156,9 @@ class ChatService:
 
     async def last_message(self, user: str, conversation_id: str) -> str:
         """What the user said last in a conversation. Raises NotFoundError."""
-        return (await self._agent.transcript.last_message(owner_name(user), conversation_id)).text
+        return (
+            await self._agent.conversations.last_message(owner_name(user), conversation_id)
+        ).text
 
     async def undo_exchange(self, user: str, conversation_id: str) -> str:
         """Remove the last message of a conversation and the replies to it; the message.
@@ -164,30 +166,30 @@ class ChatService:
         What only it taught is forgotten, and what that took the place of holds again.
         Raises NotFoundError.
         """
-        return await self._agent.knowledge.undo_exchange(owner_name(user), conversation_id)
+        return await self._agent.fact_manager.undo_exchange(owner_name(user), conversation_id)
 
     async def new_conversation(self, user: str) -> str:
         """Start a conversation and return its id."""
-        return await self._agent.transcript.new_conversation(owner_name(user))
+        return await self._agent.conversations.new_conversation(owner_name(user))
 
     async def conversations(self, user: str, search: str = "") -> list[Conversation]:
         """The conversations of `user`, newest first; those in which `search` was said."""
-        return await self._agent.transcript.conversations(owner_name(user), storable(search))
+        return await self._agent.conversations.conversations(owner_name(user), storable(search))
 
     async def rename_conversation(self, user: str, conversation_id: str, title: str) -> None:
         """Give a conversation another title. Raises NotFoundError, and UserError for none."""
         title = storable(title)
         if not title.strip():
             raise UserError("A conversation needs a title. Write one first.")
-        await self._agent.transcript.rename(owner_name(user), conversation_id, title)
+        await self._agent.conversations.rename(owner_name(user), conversation_id, title)
 
     async def set_memory(self, user: str, conversation_id: str, *, memory: bool) -> None:
         """Switch recalling and remembering on or off in a conversation. Raises NotFoundError."""
-        await self._agent.transcript.set_memory(owner_name(user), conversation_id, memory=memory)
+        await self._agent.conversations.set_memory(owner_name(user), conversation_id, memory=memory)
 
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
-        return await self._agent.transcript.messages(owner_name(user), conversation_id)
+        return await self._agent.conversations.messages(owner_name(user), conversation_id)
 
     async def accounts(self, user: str, conversation_id: str) -> dict[int, Reply]:
         """The replies of a conversation that have an account, by their number in `messages`.
@@ -198,7 +200,7 @@ class ChatService:
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
         """Whether the last reply was stopped, or failed, before its end. Raises NotFoundError."""
-        status = await self._agent.transcript.last_status(owner_name(user), conversation_id)
+        status = await self._agent.conversations.last_status(owner_name(user), conversation_id)
         return status in ("stopped", "failed")
 
     async def facts(self, user: str) -> list[Fact]:
@@ -220,14 +222,14 @@ class ChatService:
         candidates: list[Candidate] = [stated(_text(text)) for text in texts]
         if scope.agent is not None:
             scope = replace(scope, agent=agent_name(scope.agent))
-        return await self._agent.knowledge.add(owner_name(user), candidates, scope)
+        return await self._agent.fact_manager.add(owner_name(user), candidates, scope)
 
     async def edit_fact(self, user: str, fact_id: str, text: str) -> Fact:
         """Change what a fact says; the old text stays in the history, as superseded.
 
         Raises what `add_fact` raises, NotFoundError, and UserError for a fact that has ended.
         """
-        return await self._agent.knowledge.edit(owner_name(user), fact_id, stated(_text(text)))
+        return await self._agent.fact_manager.edit(owner_name(user), fact_id, stated(_text(text)))
 
     async def teach(
         self, user: str, message: str, reply: str, facts: Sequence[tuple[str, date | None]]
@@ -237,7 +239,7 @@ class ChatService:
         They go when it is forgotten.
         """
         candidates = [stated(_text(text)).dated(when, None) for text, when in facts]
-        return await self._agent.knowledge.teach(owner_name(user), message, reply, candidates)
+        return await self._agent.fact_manager.teach(owner_name(user), message, reply, candidates)
 
     async def fact(self, user: str, fact_id: str) -> FactDocument:
         """One fact, with who said it and what happened to it. NotFoundError if forgotten."""
@@ -245,11 +247,11 @@ class ChatService:
 
     async def residency(self, user: str) -> Residency:
         """Where the KV of the user's facts is."""
-        return await self._agent.knowledge.residency(owner_name(user))
+        return await self._agent.fact_manager.residency(owner_name(user))
 
     async def search(self, user: str, query: str, k: int) -> list[tuple[Fact, float]]:
         """The `k` facts most relevant to `query` with their scores, best first."""
-        return await self._agent.knowledge.search(owner_name(user), _text(query), k)
+        return await self._agent.fact_manager.search(owner_name(user), _text(query), k)
 
     async def forget_fact(self, user: str, fact_id: str) -> None:
         """Forget a fact; returns when SQL, index and KV are rid of it. Raises NotFoundError."""
@@ -259,28 +261,28 @@ class ChatService:
 
     async def forget_facts(self, user: str, fact_ids: Sequence[str]) -> dict[str, str]:
         """`forget_fact` for many; the reasons for those that could not be, by id."""
-        return await self._agent.knowledge.forget(owner_name(user), fact_ids)
+        return await self._agent.fact_manager.forget(owner_name(user), fact_ids)
 
     async def forget_conversation(self, user: str, conversation_id: str) -> int:
         """Delete a conversation and the facts that were said in no other; how many facts.
 
         Raises NotFoundError.
         """
-        return await self._agent.knowledge.forget_conversation(owner_name(user), conversation_id)
+        return await self._agent.fact_manager.forget_conversation(owner_name(user), conversation_id)
 
     async def forget_everything(self, user: str) -> int:
         """Delete a user with all that is known, said and computed; how many facts.
 
         Raises EngineError when SQL is rid of it and the engine failed at the KV.
         """
-        return await self._agent.knowledge.forget_everything(owner_name(user))
+        return await self._agent.fact_manager.forget_everything(owner_name(user))
 
     async def undo(self, user: str, fact_id: str) -> list[Fact]:
         """Undo the last change of a fact; returns the facts that hold again.
 
         Raises NotFoundError, and UserError where there is nothing that can be undone.
         """
-        return await self._agent.knowledge.undo(owner_name(user), fact_id)
+        return await self._agent.fact_manager.undo(owner_name(user), fact_id)
 
     async def export_facts(self, user: str) -> Document:
         """All that is known of `user` and was, but for what is forgotten."""
@@ -288,12 +290,12 @@ class ChatService:
 
     async def import_facts(self, user: str, document: str) -> Imported:
         """Add the facts of an export; twice changes nothing. Raises UserError."""
-        return await self._agent.knowledge.import_facts(owner_name(user), document)
+        return await self._agent.fact_manager.import_facts(owner_name(user), document)
 
     async def audit(self, user: str) -> list[Finding]:
         """What index and KV hold of `user`, and whether a fact needs it."""
         await self._agent.start()
-        return await self._agent.knowledge.audit(owner_name(user))
+        return await self._agent.fact_manager.audit(owner_name(user))
 
     async def full_audit(self, user: str) -> list[Finding]:
         """What the tables and an SQLite file hold of `user`, then `audit`."""

@@ -16,7 +16,7 @@ MOST_BYTES = 1 << 16
 PATIENCE_SECONDS = 5  # for a request that comes slowly, and for who does not hang up
 
 
-class Starting:
+class StartupPage:
     """Answers whoever connects to `listener`, one request a connection, until it is closed.
 
     Who connects after that is kept waiting by the system, for the next to accept. What was

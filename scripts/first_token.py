@@ -22,7 +22,7 @@ from app.models.model_choice import stay_offline
 from app.settings import Settings
 from benchmarks.speed.bench_session import DUMMY, measured_model, sized_arguments
 from benchmarks.speed.prompt_material import Material
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines import wire
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.vllm_arguments import launch
@@ -110,7 +110,7 @@ async def run(given: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     stay_offline(settings)
     dummy = given.dummy_model
-    bench = Bench(ks=given.k, fact_tokens=given.fact_tokens)
+    bench = Workload(ks=given.k, fact_tokens=given.fact_tokens)
     with tempfile.TemporaryDirectory() as folder:
         model, config, token_ids = await measured_model(settings, bench, dummy, Path(folder))
         arguments = sized_arguments(settings, bench, config) | (DUMMY if dummy else {})

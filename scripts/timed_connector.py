@@ -11,7 +11,7 @@ from vllm.platforms import current_platform
 
 from memory_engine.connector.connector import InferScaleConnector
 from memory_engine.connector.gpu.device_timer import timing_event
-from memory_engine.connector.metadata import StepPlan
+from memory_engine.connector.metadata import StepOrders
 from memory_engine.connector.worker import WorkerSide
 from scripts.stages import KEY, LATE
 
@@ -28,7 +28,7 @@ _passed: dict[str, Any] = {}
 class TimedWorker(WorkerSide):
     """WorkerSide whose loads the GPU passes between two events."""
 
-    def load(self, plan: StepPlan) -> None:
+    def load(self, plan: StepOrders) -> None:
         _pass("injecting")
         super().load(plan)
         _pass("injected")

@@ -3,18 +3,18 @@
 from dataclasses import replace
 
 from agent.conversations.client_keys import named, turn_key, turn_of
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.request import Client, Request
 from memory_engine.types import Message
 
 
-class ClientTurns:
+class ClientResolver:
     """Finds the place of messages that come with a `Client`."""
 
-    def __init__(self, database: Database, transcript: Transcript) -> None:
+    def __init__(self, database: Database, conversations: ConversationStore) -> None:
         self._database = database
-        self._transcript = transcript
+        self._conversations = conversations
 
     async def placed(self, request: Request) -> Request:
         """The request with its conversation, its history and the key of its message.
@@ -57,7 +57,7 @@ class ClientTurns:
         conversation = str(found.id)
         history = client.history
         if not history:
-            stored = await self._transcript.messages(request.owner, conversation)
+            stored = await self._conversations.messages(request.owner, conversation)
             # The first message again is one that its program wants another reply to.
             if stored[:1] != [message] or len(stored) > 2:
                 history, key = tuple(stored), None

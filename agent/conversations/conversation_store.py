@@ -26,7 +26,7 @@ FAILED = TurnRow.remember == literal("failed", literal_execute=True)
 WORTH_A_TRY = FAILED & (TurnRow.remember_attempts < GIVE_UP_AFTER)
 
 
-class Transcript:
+class ConversationStore:
     """The conversations of all users; every call names the user it is for."""
 
     def __init__(self, database: Database) -> None:

@@ -37,7 +37,7 @@ def to_keep(reply: Reply) -> dict[str, Any]:
 
 
 async def kept_accounts(database: Database, owner: str, conversation_id: str) -> dict[int, Reply]:
-    """The replies that have an account, by their number in `Transcript.messages`.
+    """The replies that have an account, by their number in `ConversationStore.messages`.
 
     Facts say what they said then; a fact that was forgotten since has an empty text. Raises
     NotFoundError.

@@ -39,7 +39,7 @@ class Statement(BaseModel):
     time_expression: Annotated[str, Field(max_length=60)]
 
 
-class Extracted(BaseModel):
+class ExtractionAnswer(BaseModel):
     """The whole answer. Bounds keep it from running on until the tokens are spent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

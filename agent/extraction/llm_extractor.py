@@ -21,7 +21,7 @@ from agent.extraction.english.statements import kind_of, strip_lead_in
 from agent.extraction.english.subjects import USER
 from agent.extraction.english.words import words
 from agent.extraction.extraction_prompts import EXTRACTION
-from agent.extraction.extraction_schema import Extracted, Statement
+from agent.extraction.extraction_schema import ExtractionAnswer, Statement
 from agent.extraction.rule_extractor import statements_in
 from memory_engine.errors import EngineError, MessageTooLongError
 from memory_engine.memory import Memory
@@ -40,7 +40,7 @@ FIRST_PERSON = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
 
-class ModelExtractor:
+class LlmExtractor:
     """For models that follow a schema and instructions; the smallest cannot.
 
     The model says where a statement is, whom it is about and of what kind it is. A fact's
@@ -56,7 +56,7 @@ class ModelExtractor:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._schema = cast(dict[str, object], Extracted.model_json_schema())
+        self._schema = cast(dict[str, object], ExtractionAnswer.model_json_schema())
 
     async def extract(self, turn: UserTurn) -> list[Candidate]:
         parts = deque(_parts(list(_own(turn.text))))
@@ -92,7 +92,7 @@ class ModelExtractor:
             if finish_reason == "length":
                 return None
             try:
-                return Extracted.model_validate_json(answer).statements
+                return ExtractionAnswer.model_validate_json(answer).statements
             except ValidationError as error:
                 log.warning("an extraction was not valid: %d errors", error.error_count())
         return None

@@ -26,7 +26,7 @@ async def drop_vectors(session: AsyncSession, fact_ids: Sequence[int]) -> None:
     await session.execute(delete(FactVectorRow).where(FactVectorRow.fact_id.in_(fact_ids)))
 
 
-class VectorStore:
+class FactEmbeddings:
     """Vectors of all users' facts; every call names the user it is for.
 
     A cache: what is missing, damaged or of another embedding model is computed again.

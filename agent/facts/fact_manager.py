@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.entities import EVERYWHERE, Fact, Scope
 from agent.extraction.candidate import Candidate
 from agent.facts.erasure_audit import Finding, audit_memory
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
-from agent.facts.memory_sync import Holding
+from agent.facts.memory_sync import MemorySync
 from agent.facts.reconcile import reconcile
 from agent.facts.transfer.importer import Imported, import_facts
 from agent.facts.undo import undo
@@ -18,30 +18,30 @@ from memory_engine.encoding.residency import Residency
 from memory_engine.memory import Memory
 
 
-class Knowledge:
+class FactManager:
     """Every change of facts that does not come out of a conversation."""
 
     def __init__(
-        self, database: Database, facts: FactStore, memory: Memory, holding: Holding
+        self, database: Database, facts: FactStore, memory: Memory, memory_sync: MemorySync
     ) -> None:
         self._database = database
         self._facts = facts
-        self._transcript = Transcript(database)
+        self._conversations = ConversationStore(database)
         self._forgetting = Forgetting(database)
         self._memory = memory
-        self._holding = holding
+        self._memory_sync = memory_sync
 
     async def add(
         self, owner: str, candidates: Sequence[Candidate], scope: Scope = EVERYWHERE
     ) -> list[Fact]:
         """Add facts that the user states by hand; recall sees them on return."""
         added = await self._facts.add(owner, candidates, scope)
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         return added
 
     async def search(self, owner: str, query: str, k: int) -> list[tuple[Fact, float]]:
         """The facts of no scope most relevant to `query`, best first."""
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         facts = {fact.id: fact for fact in await self._facts.active(owner)}
         found = await self._memory.recall(owner, query, k)
         return [(facts[r.fact.id], r.score) for r in found if r.fact.id in facts]
@@ -49,7 +49,7 @@ class Knowledge:
     async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
         """Change what a fact says, by hand; recall sees it on return."""
         edited = await self._facts.edit(owner, fact_id, candidate)
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         return edited
 
     async def teach(
@@ -59,14 +59,14 @@ class Knowledge:
 
         They go when it is deleted.
         """
-        turn = await self._transcript.add_message(owner, None, message, remember=True)
+        turn = await self._conversations.add_message(owner, None, message, remember=True)
         saved = False
         while not saved:
             version, known = await self._facts.snapshot(owner)
             changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at, turn.id)
             saved = await self._facts.save(turn, changes, version)
-        await self._transcript.add_reply(turn, reply, "complete")
-        await self._holding.ensure(owner)
+        await self._conversations.add_reply(turn, reply, "complete")
+        await self._memory_sync.ensure(owner)
         return turn.conversation_id
 
     async def undo_exchange(self, owner: str, conversation_id: str) -> str:
@@ -81,7 +81,7 @@ class Knowledge:
 
     async def residency(self, owner: str) -> Residency:
         """Where the KV of the owner's facts is."""
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         return await self._memory.residency(owner)
 
     async def forget(self, owner: str, fact_ids: Sequence[str]) -> dict[str, str]:
@@ -103,27 +103,27 @@ class Knowledge:
     async def forget_everything(self, owner: str) -> int:
         """Delete a user with all that is known, said and computed; how many facts."""
         count = await self._forgetting.everything(owner)
-        await self._holding.forget(owner)
+        await self._memory_sync.forget(owner)
         return count
 
     async def undo(self, owner: str, fact_id: str) -> list[Fact]:
         """Undo the last change of a fact; returns the facts that hold again."""
         restored = await undo(self._database, owner, fact_id)
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         return restored
 
     async def import_facts(self, owner: str, document: str) -> Imported:
         """Take in what an export holds; recall sees it on return."""
         imported = await import_facts(self._database, owner, document)
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         return imported
 
     async def audit(self, owner: str) -> list[Finding]:
         """What index and KV hold that no fact of the user's needs."""
-        await self._holding.ensure(owner)
+        await self._memory_sync.ensure(owner)
         await self._memory.settle(owner)
         return await audit_memory(self._database, self._memory, owner)
 
     async def _dropped(self, owner: str) -> None:
-        await self._holding.refresh(owner)
+        await self._memory_sync.refresh(owner)
         await self._memory.settle(owner)

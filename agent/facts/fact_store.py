@@ -20,7 +20,7 @@ from agent.entities import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
 from agent.extraction.candidate import Candidate, Change
 from agent.facts.expiry import end_expired
 from agent.facts.fact_rows import Said, add_source, event_of, expiry, fact_of, insert_fact
-from agent.facts.known_facts import Known
+from agent.facts.known_facts import KnownFacts
 from agent.facts.reconcile import reconcile
 from memory_engine.errors import UserError
 
@@ -117,7 +117,7 @@ class FactStore:
                 await find_conversation(session, owner, scope.conversation_id)
             await end_expired(session, [owner])
             facts = await self._active(session, owner)
-            known = await asyncio.to_thread(Known, [f for f in facts if f.scope == scope])
+            known = await asyncio.to_thread(KnownFacts, [f for f in facts if f.scope == scope])
             for candidate in candidates:
                 # What is stated by hand counts, whatever another clock dated what is known.
                 (change,) = await asyncio.to_thread(reconcile, known, [candidate], LAST)
@@ -144,7 +144,7 @@ class FactStore:
             if candidate.when is None:
                 candidate = candidate.dated(row.dated, row.time_expression)
             facts = [f for f in await self._active(session, owner) if f.scope == old.scope]
-            others = await asyncio.to_thread(Known, [f for f in facts if f.id != old.id])
+            others = await asyncio.to_thread(KnownFacts, [f for f in facts if f.id != old.id])
             (change,) = await asyncio.to_thread(reconcile, others, [candidate], LAST)
             if change.operation == "repeat":
                 raise UserError("Another fact says this already. Forget this one instead.")

@@ -21,7 +21,7 @@ CONTRACTIONS = {
 MEANINGLESS = re.compile(r"[\w\s.,;:!?'\"\u2019\u2026]")
 
 
-class Known:
+class KnownFacts:
     """Active facts of one scope, by what they say and by whom and what they are about."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:

@@ -8,7 +8,7 @@ from time import monotonic
 
 from agent.db.utc import utc_now
 from agent.entities import Fact
-from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from memory_engine.errors import DatabaseError
 from memory_engine.memory import Memory
@@ -21,14 +21,14 @@ LATEST = 1000
 log = logging.getLogger(__name__)
 
 
-class Holding:
+class MemorySync:
     """Which version of each user's facts the memory engine holds, and until when it is right.
 
     `preceding_turns` is how many dialogue turns go along with a fact, for `turns:N` windows.
     """
 
     def __init__(
-        self, facts: FactStore, vectors: VectorStore, memory: Memory, preceding_turns: int = 0
+        self, facts: FactStore, vectors: FactEmbeddings, memory: Memory, preceding_turns: int = 0
     ) -> None:
         self._facts = facts
         self._vectors = vectors

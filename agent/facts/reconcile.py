@@ -6,11 +6,11 @@ from datetime import datetime
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change
 from agent.extraction.english.words import content_words
-from agent.facts.known_facts import Known, statement
+from agent.facts.known_facts import KnownFacts, statement
 
 
 def reconcile(
-    known: Known | Sequence[Fact],
+    known: KnownFacts | Sequence[Fact],
     candidates: Sequence[Candidate],
     said_at: datetime,
     turn_id: int | None = None,
@@ -23,7 +23,7 @@ def reconcile(
     stated again supersedes its denial. A turn that is remembered late does not replace what
     was said after it.
     """
-    known = known if isinstance(known, Known) else Known(known)
+    known = known if isinstance(known, KnownFacts) else KnownFacts(known)
     changes: list[Change] = []
     targeted: set[str] = set()
     for candidate in _kept(candidates):
@@ -51,7 +51,9 @@ def _was_said_later(fact: Fact, said_at: datetime, turn_id: int | None) -> bool:
     return fact.created_at > said_at
 
 
-def _change(known: Known, candidate: Candidate, targeted: set[str], *, late: bool) -> Change | None:
+def _change(
+    known: KnownFacts, candidate: Candidate, targeted: set[str], *, late: bool
+) -> Change | None:
     same, rival = known.same(candidate), known.rival(candidate)
     if same is not None:
         return Change(candidate, (same.id,), "repeat")

@@ -1,7 +1,7 @@
 """Computing a user's vectors again, with whatever embedding model is set now."""
 
 from agent.db.database import Database
-from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from memory_engine.retrieval.embedder import Embedder
 from memory_engine.retrieval.fact_vectors import embed_facts
@@ -14,5 +14,5 @@ async def reindex(database: Database, embedder: Embedder, owner: str) -> int:
     active, sources = await facts.active(owner), await facts.sources(owner)
     held = [MemoryFact(f.id, f.text, f.when, source=sources.get(f.id, "")) for f in active]
     vectors = await embed_facts(embedder, held)
-    await VectorStore(database).save(owner, embedder.model, vectors)
+    await FactEmbeddings(database).save(owner, embedder.model, vectors)
     return len(held)

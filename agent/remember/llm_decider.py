@@ -44,7 +44,7 @@ class Decisions(BaseModel):
     decisions: list[Decision]
 
 
-class ModelDecider:
+class LlmDecider:
     """For models that follow a schema and instructions. Facts go by labels made for the call.
 
     An answer that stays invalid decides nothing: the statements are then added, so that

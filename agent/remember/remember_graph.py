@@ -53,7 +53,7 @@ async def _save(state: RememberState, runtime: Runtime[RememberContext]) -> dict
 
 async def _hold(state: RememberState, runtime: Runtime[RememberContext]) -> dict[str, Any]:
     if state["changes"]:
-        await runtime.context.holding.ensure(state["turn"].owner)
+        await runtime.context.memory_sync.ensure(state["turn"].owner)
     return {}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.utc import utc_now
 from agent.entities import UserTurn
 from memory_engine.errors import DatabaseError, EngineStoppedError, InferScaleError
@@ -31,7 +31,7 @@ Claim = Callable[[str], AbstractAsyncContextManager[bool]]
 log = logging.getLogger(__name__)
 
 
-class Remembering:
+class RememberWorker:
     """A queue of turns and the task that works it off with `remember`.
 
     A turn stays `pending` in SQL until its facts are saved in the same transaction, so a
@@ -42,13 +42,13 @@ class Remembering:
 
     def __init__(
         self,
-        transcript: Transcript,
+        conversations: ConversationStore,
         remember: Callable[[UserTurn], Awaitable[None]],
         claim: Claim,
         *,
         pause_s: float = PAUSE_S,
     ) -> None:
-        self._transcript = transcript
+        self._conversations = conversations
         self._remember = remember
         self._claim = claim
         self._pause_s = pause_s
@@ -67,17 +67,17 @@ class Remembering:
         """Start the worker with the turns that an earlier process left; once is enough."""
         if self._task is None:
             self._task = asyncio.create_task(self._work(), name="remembering")
-            for turn in await self._transcript.unremembered():
+            for turn in await self._conversations.unremembered():
                 self.put(turn)
 
     async def take_over(self, owner: str) -> None:
         """Remember what `owner` said to any process."""
-        for turn in await self._transcript.pending(owner):
+        for turn in await self._conversations.pending(owner):
             self.put(turn)
 
     async def resume(self) -> None:
         """Remember what another process left, or this one when the database was away."""
-        for turn in await self._transcript.left_pending(utc_now() - LEFT_AFTER):
+        for turn in await self._conversations.left_pending(utc_now() - LEFT_AFTER):
             self.put(turn)
 
     def put(self, turn: UserTurn) -> None:
@@ -125,7 +125,7 @@ class Remembering:
         """Remember what the user said up to `turn`; False while another process is at it."""
         async with self._claim(turn.owner) as mine:
             if mine:
-                for each in await self._transcript.unremembered_until(turn):
+                for each in await self._conversations.unremembered_until(turn):
                     await self._remember_one(each)
         return mine
 
@@ -158,6 +158,6 @@ class Remembering:
         if isinstance(error, InferScaleError):
             reason = f"{reason}: {error}"
         try:
-            await self._transcript.note_failure(turn, reason, final=final)
+            await self._conversations.note_failure(turn, reason, final=final)
         except Exception:
             log.exception("the failure of turn %d could not be noted", turn.id)

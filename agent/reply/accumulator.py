@@ -5,7 +5,7 @@ from agent.reply_events import Reply, ReplyEvent, TextDelta
 from memory_engine.types import Mode
 
 
-class Shown:
+class ReplyAccumulator:
     """The text shown so far in each mode, and how the one to keep came to its end.
 
     `failed` is set by whoever sees the engine fail; a reply without an end was stopped.

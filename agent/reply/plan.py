@@ -18,7 +18,7 @@ async def plan(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, A
     if request.client is not None:
         history = request.client.history
     elif request.conversation_id is not None:
-        history = await context.transcript.messages(
+        history = await context.conversations.messages(
             request.owner, request.conversation_id, before_last=request.again
         )
     laid_out = context.memory.plan(

@@ -20,7 +20,7 @@ async def recall(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str,
     recalled = []
     context.memory.expect_reply(request.owner)
     if k > 0:
-        await context.holding.ensure(request.owner)
+        await context.memory_sync.ensure(request.owner)
         named = await asyncio.to_thread(periods, request.message, utc_now(), context.zone)
         scope = Scope(request.agent, request.conversation_id)
         recalled = await context.memory.recall(request.owner, request.message, k, scope, named)

@@ -18,7 +18,7 @@ async def record(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str,
     request = state["request"]
     if not request.stored:
         return {"turn": None}
-    transcript = runtime.context.transcript
+    transcript = runtime.context.conversations
     place = (request.owner, request.conversation_id, request.message)
     turn: UserTurn | None
     if request.again and request.conversation_id is not None:

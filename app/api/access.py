@@ -8,7 +8,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from pydantic import BaseModel, Field
 
-from app.api.running_replies import Replies
+from app.api.running_replies import RunningReplies
 from app.auth.sign_in import Caller, SignIn
 from app.settings import Settings
 from memory_engine.errors import BusyError
@@ -38,7 +38,7 @@ class Desk:
         self.service = service
         self.settings = settings
         self.sign_in = sign_in
-        self.replies = Replies(settings.max_waiting)
+        self.replies = RunningReplies(settings.max_waiting)
         self.rates = Rates(settings.rate_limit)
 
 

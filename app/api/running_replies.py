@@ -17,7 +17,7 @@ class Running:
     request's task ends it in one way: `aclose` aborts the generation and waits for that.
     """
 
-    def __init__(self, replies: "Replies", events: AsyncGenerator[ReplyEvent, None]) -> None:
+    def __init__(self, replies: "RunningReplies", events: AsyncGenerator[ReplyEvent, None]) -> None:
         self._replies = replies
         self._queue: asyncio.Queue[Item] = asyncio.Queue()
         self._began = False
@@ -65,7 +65,7 @@ class Running:
             self._replies.began()
 
 
-class Replies:
+class RunningReplies:
     """All replies of the API. At most `most_waiting` may have no first token yet."""
 
     def __init__(self, most_waiting: int) -> None:

@@ -10,7 +10,7 @@ from agent.db.database import Database
 from agent.db.tables import AccountRow, ApiKeyRow, UserRow
 from agent.db.utc import utc_now
 from app.auth.api_keys import BELOW, key_owner
-from app.auth.browser_sessions import Sessions, end_all
+from app.auth.browser_sessions import BrowserSessions, end_all
 from app.auth.passwords import Passwords
 from memory_engine.errors import NotFoundError, UserError
 
@@ -54,7 +54,7 @@ class Accounts:
             await _set(session, await _account(session, name), hashed)
 
     async def change_password(
-        self, name: str, current: str, new: str, sessions: Sessions
+        self, name: str, current: str, new: str, sessions: BrowserSessions
     ) -> str | None:
         """Change a password for who knows the current one: the token of a session that goes on.
 
@@ -84,7 +84,7 @@ class Accounts:
             )
             await session.delete(row)
 
-    async def sign_in(self, name: str, password: str, sessions: Sessions) -> str | None:
+    async def sign_in(self, name: str, password: str, sessions: BrowserSessions) -> str | None:
         """A new session: its token. None for a wrong password and for an unknown name alike."""
         seen = await self._fitting(name, password)
         if seen is None:

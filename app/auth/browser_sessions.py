@@ -12,7 +12,7 @@ from agent.db.utc import utc_now
 from app.auth.api_keys import digest_of, valid_key
 
 
-class Sessions:
+class BrowserSessions:
     """The sessions of all users. One ends on its day, by signing out, or with its key."""
 
     def __init__(self, database: Database, days: int) -> None:

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.auth.accounts import Accounts
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.passwords import SHORTEST, check_password
 from app.auth.sign_in import session_token
-from app.auth.sign_in_attempts import Tries
+from app.auth.sign_in_attempts import SignInAttempts
 from app.auth.sign_in_forms import HEADERS, keep_session, page, peer_of, template
 from app.public_errors import told
 from memory_engine.errors import BusyError, DatabaseError, UserError
@@ -23,7 +23,9 @@ FIELDS = ("current", "new", "again")
 class PasswordPage:
     """The form at /password. `tries` are those of signing in: both guess the same password."""
 
-    def __init__(self, sessions: Sessions, accounts: Accounts, tries: Tries) -> None:
+    def __init__(
+        self, sessions: BrowserSessions, accounts: Accounts, tries: SignInAttempts
+    ) -> None:
         self._sessions = sessions
         self._accounts = accounts
         self._tries = tries

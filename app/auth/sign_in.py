@@ -8,7 +8,7 @@ from starlette.requests import cookie_parser
 
 from agent.owner import owner_name
 from app.auth.api_keys import BELOW, PREFIX, ApiKeys, key_owner
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.settings import Settings
 from memory_engine.errors import SettingsError, SignInError
 
@@ -47,7 +47,7 @@ class SignIn:
     """
 
     def __init__(
-        self, settings: Settings, keys: ApiKeys | None, sessions: Sessions | None = None
+        self, settings: Settings, keys: ApiKeys | None, sessions: BrowserSessions | None = None
     ) -> None:
         self.required = settings.auth != "off"
         self.on_page = settings.auth in ("accounts", "keys")

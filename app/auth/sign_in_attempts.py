@@ -12,7 +12,7 @@ FOR_A_NAME = parse("10/15 minutes")  # from one address, so that nobody locks ot
 FOR_AN_ADDRESS = parse("100/15 minutes")
 
 
-class Tries:
+class SignInAttempts:
     """Tries by name and address, and by address alone."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from string import Template
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.sign_in import COOKIE
 
 HEADERS = {
@@ -37,7 +37,9 @@ def page(
     return HTMLResponse(PAGE.substitute(title=title, content=content), status, headers)
 
 
-def keep_session(request: Request, response: Response, token: str, sessions: Sessions) -> None:
+def keep_session(
+    request: Request, response: Response, token: str, sessions: BrowserSessions
+) -> None:
     """Have the browser keep the session that began with `request`."""
     response.set_cookie(
         COOKIE,

@@ -10,10 +10,10 @@ from starlette.routing import Route
 
 from agent.text import storable
 from app.auth.accounts import Accounts
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.password_page import PasswordPage
 from app.auth.sign_in import COOKIE, session_token
-from app.auth.sign_in_attempts import Tries
+from app.auth.sign_in_attempts import SignInAttempts
 from app.auth.sign_in_forms import HEADERS, keep_session, page, peer_of, template
 from app.public_errors import told
 from memory_engine.errors import BusyError, UserError
@@ -24,7 +24,9 @@ FORM, NAME = template("sign_in.html"), template("sign_in_name.html")
 class Door:
     """Signs browsers in with a password, or with a key where there are no `accounts`."""
 
-    def __init__(self, sessions: Sessions, accounts: Accounts | None, tries: Tries) -> None:
+    def __init__(
+        self, sessions: BrowserSessions, accounts: Accounts | None, tries: SignInAttempts
+    ) -> None:
         self._sessions = sessions
         self._accounts = accounts
         self._tries = tries
@@ -97,9 +99,9 @@ class Door:
         return page("Sign in to InferScale", content, status, retry_after)
 
 
-def create_door(sessions: Sessions, accounts: Accounts | None) -> Starlette:
+def create_door(sessions: BrowserSessions, accounts: Accounts | None) -> Starlette:
     """The application at /sign-in, /sign-out and, where there are passwords, /password."""
-    tries = Tries()
+    tries = SignInAttempts()
     door = Door(sessions, accounts, tries)
     routes = [
         Route("/sign-in", door.form, methods=["GET"]),

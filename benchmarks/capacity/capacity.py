@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.capacity.che_approximation import hit_rate
-from benchmarks.capacity.fleet_demand import Fleet
-from benchmarks.capacity.model_shape import Shape
+from benchmarks.capacity.fleet_demand import FleetDemand
+from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Rates
 from memory_engine.engines.memory_budget import GPU_SHARE
 from memory_engine.errors import SettingsError
@@ -26,7 +26,7 @@ class Memory:
     disk: int
 
 
-def memory_of(fleet: Fleet, shape: Shape, rates: Rates) -> Memory:
+def memory_of(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Memory:
     """What an engine has for facts. Raises SettingsError if the model does not fit."""
     running = rates.load.concurrency if rates.load else _ONE_AT_A_TIME
     cache = running * (fleet.recalled_tokens + fleet.reply_tokens) * shape.token_bytes()
@@ -51,7 +51,7 @@ def memory_of(fleet: Fleet, shape: Shape, rates: Rates) -> Memory:
 class Capacity:
     """One engine of the fleet: users that each tier holds, and what it can do in a second."""
 
-    fleet: Fleet
+    fleet: FleetDemand
     rates: Rates
     memory: Memory
     a_fact: int

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from benchmarks.capacity.model_shape import Store
+from benchmarks.capacity.model_shape import TierStore
 from memory_engine.errors import SettingsError
 
 DAY = 86_400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class FleetDemand:
     """Users and engines; figures of a user are means.
 
     facts: of a user. tokens: of a fact. k: facts that a reply recalls at most. messages: of a
@@ -35,7 +35,7 @@ class Fleet:
     engines: int = 0
     tensor_parallel: int = 1
     utilization: float = 0.7
-    store: Store = "auto"
+    store: TierStore = "auto"
     arena_gib: float | None = None
     host_gib: float | None = None
     disk_gib: float = 0.0

@@ -8,7 +8,7 @@ from app.models.dummy_model import SHAPES, kv_shape
 from app.models.model_choice import names_hub_model, read_config
 from memory_engine.errors import ModelNotFoundError, SettingsError
 
-Store = Literal["auto", "fp8"]
+TierStore = Literal["auto", "fp8"]
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _FP8_SCALE_BYTES = 4  # one float32 a token, layer, head, and K or V
@@ -16,7 +16,7 @@ _MULTIPLY_ADD = 2  # operations
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """A decoder of the Llama kind. parameters: of all weights. number_bytes: of a weight or KV."""
 
     name: str
@@ -32,7 +32,7 @@ class Shape:
         """Bytes of all weights."""
         return self.parameters * self.number_bytes
 
-    def token_bytes(self, store: Store = "auto") -> int:
+    def token_bytes(self, store: TierStore = "auto") -> int:
         """Bytes of one token's keys and values over all layers, as the arena stores them."""
         vectors = self.layers * 2 * self.kv_heads
         if store == "fp8":
@@ -45,7 +45,7 @@ class Shape:
         return _MULTIPLY_ADD * tokens * (self.parameters + attention)
 
 
-def shape_of(model: str) -> Shape:
+def shape_of(model: str) -> ModelShape:
     """The shape of a dummy model, or of the model in a folder with a config.json. Offline.
 
     Raises ModelNotFoundError for anything else, and SettingsError for a model whose KV is
@@ -67,7 +67,7 @@ def shape_of(model: str) -> Shape:
     return shape_from(folder.resolve().name, read_config(folder))
 
 
-def shape_from(name: str, config: dict[str, Any]) -> Shape:
+def shape_from(name: str, config: dict[str, Any]) -> ModelShape:
     """The shape that a config.json describes; of a mixture of experts with all experts."""
     config = config.get("text_config") or config
     if "kv_lora_rank" in config:
@@ -79,7 +79,7 @@ def shape_from(name: str, config: dict[str, Any]) -> Shape:
         raise SettingsError(f"--model {name}: its config.json has no {error.args[0]}.") from None
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16")
     heads = config["num_attention_heads"]
-    return Shape(name, layers, heads, kv_heads, head_dim, parameters, BYTES.get(dtype, 2))
+    return ModelShape(name, layers, heads, kv_heads, head_dim, parameters, BYTES.get(dtype, 2))
 
 
 def _parameters(config: dict[str, Any], layers: int, kv_heads: int, head_dim: int) -> int:

@@ -6,15 +6,15 @@ from math import ceil
 from typing import Any
 
 from benchmarks.capacity.capacity import Capacity, memory_of
-from benchmarks.capacity.fleet_demand import Fleet
-from benchmarks.capacity.model_shape import Shape
+from benchmarks.capacity.fleet_demand import FleetDemand
+from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Rates
 from memory_engine.errors import SettingsError
 
 Report = dict[str, Any]
 
 
-def plan(fleet: Fleet, shape: Shape, rates: Rates) -> Report:
+def plan(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Report:
     """All of it as plain values, ready for `json.dumps`. Bytes, ms, seconds as named."""
     a_fact = fleet.tokens * shape.token_bytes(fleet.store)
     capacity = Capacity(fleet, rates, memory_of(fleet, shape, rates), a_fact)
@@ -47,7 +47,7 @@ def plan(fleet: Fleet, shape: Shape, rates: Rates) -> Report:
     }
 
 
-def _about(rates: Rates, fleet: Fleet) -> Report:
+def _about(rates: Rates, fleet: FleetDemand) -> Report:
     return {
         "hardware": rates.hardware,
         "model": rates.model,
@@ -108,7 +108,7 @@ def _ttft(capacity: Capacity) -> dict[str, float | None]:
     return {tier: None if ms is None else round(ms, 2) for tier, ms in times.items()}
 
 
-def disk_ms(fleet: Fleet, a_user: int) -> float:
+def disk_ms(fleet: FleetDemand, a_user: int) -> float:
     """Reading all KV of a user from disk, before anything is injected."""
     return a_user / (fleet.disk_gb_per_s * 1e9) * 1000
 

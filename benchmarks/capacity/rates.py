@@ -7,7 +7,7 @@ from typing import Any
 
 from app.models.dummy_model import SHAPES
 from benchmarks.capacity.curve import Curve
-from benchmarks.capacity.model_shape import Shape, shape_of
+from benchmarks.capacity.model_shape import ModelShape, shape_of
 from memory_engine.errors import SettingsError
 
 Report = dict[str, Any]
@@ -52,7 +52,7 @@ class Rates:
 
     hardware: str
     model: str
-    shape: Shape | None
+    shape: ModelShape | None
     tensor_parallel: int
     gpu_gib: float
     ram_gib: float

@@ -14,12 +14,12 @@ one. docs/scale.md holds the rule against what was measured on two GPUs.
 from dataclasses import replace
 
 from benchmarks.capacity.curve import Curve
-from benchmarks.capacity.model_shape import Shape
+from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Busy, Load, Rates
 from memory_engine.errors import SettingsError
 
 
-def rates_for(rates: Rates, shape: Shape, tensor_parallel: int) -> Rates:
+def rates_for(rates: Rates, shape: ModelShape, tensor_parallel: int) -> Rates:
     """`rates` if they were measured with this model, else scaled and marked as an estimate.
 
     Raises SettingsError if the measured model's shape is not known.
@@ -38,7 +38,9 @@ def rates_for(rates: Rates, shape: Shape, tensor_parallel: int) -> Rates:
 
 
 class _Scaling:
-    def __init__(self, rates: Rates, measured: Shape, wanted: Shape, ranks: float) -> None:
+    def __init__(
+        self, rates: Rates, measured: ModelShape, wanted: ModelShape, ranks: float
+    ) -> None:
         self._rates, self._measured, self._wanted, self._ranks = rates, measured, wanted, ranks
         self._kv_bytes = wanted.token_bytes() / measured.token_bytes() * ranks
 
@@ -92,6 +94,6 @@ class _Scaling:
             kv=Busy(load.kv.first * injected, load.kv.each * each * self._ranks),
         )
 
-    def _step_bytes(self, shape: Shape, load: Load) -> float:
+    def _step_bytes(self, shape: ModelShape, load: Load) -> float:
         """What a decoding step of all requests in flight reads."""
         return shape.weight_bytes + load.concurrency * load.prompt_tokens * shape.token_bytes()

@@ -1,7 +1,7 @@
 """How long a message takes, by the tier that holds its user's KV and the facts it recalls."""
 
 from benchmarks.capacity.capacity import Memory
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.planner import disk_ms
 from benchmarks.capacity.rates import Rates
 from benchmarks.capacity.simulation.lru_tiers import Tier
@@ -9,10 +9,10 @@ from benchmarks.capacity.simulation.lru_tiers import Tier
 _ARMS = {Tier.DEVICE: "kv", Tier.HOST: "host", Tier.NONE: "text"}
 
 
-class Services:
+class ServiceTimes:
     """Seconds to the first token alone, and seconds of the engine, from measured rates."""
 
-    def __init__(self, fleet: Fleet, rates: Rates, memory: Memory, a_fact: int) -> None:
+    def __init__(self, fleet: FleetDemand, rates: Rates, memory: Memory, a_fact: int) -> None:
         self._fleet, self._a_fact = fleet, a_fact
         counts = range(fleet.k + 1)
         self._times = {

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import update
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.db.tables import TurnRow
 from agent.reply_events import Reply
@@ -151,7 +151,7 @@ async def _say(settings: Settings, users: Sequence[Speaker]) -> int:
 
 
 async def _say_all(database: Database, user: Speaker) -> None:
-    transcript, conversation = Transcript(database), None
+    transcript, conversation = ConversationStore(database), None
     for said_at, text in user.said:
         turn = await transcript.add_message(user.user, conversation, text, remember=True)
         conversation = turn.conversation_id

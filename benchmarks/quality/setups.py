@@ -8,9 +8,9 @@ from memory_engine.encoding.windows import Window
 from memory_engine.errors import SettingsError
 
 Order = Literal["time", "relevance"]
-Store = Literal["auto", "fp8"]
+TierStore = Literal["auto", "fp8"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-STORES: tuple[Store, ...] = get_args(Store)
+STORES: tuple[TierStore, ...] = get_args(TierStore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Setup:
     window: str = "facts:8"
     order: Order = "time"
     tail: int = 3
-    store: Store = "auto"
+    store: TierStore = "auto"
 
     def __post_init__(self) -> None:
         Window.parse(self.window)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from memory_engine.connector.gpu.pages import PagedLayer
     from memory_engine.connector.gpu.rope import Rope
-    from memory_engine.connector.segments.tier_store import Store
+    from memory_engine.connector.segments.tier_store import TierStore
 
 KS = (50, 200)
 _COPIED = 1 << 30  # bytes; many times a GPU's caches
@@ -57,14 +57,14 @@ def _measure(shape: CacheShape, fact_tokens: int) -> dict[str, Any]:
     import torch
 
     from memory_engine.connector.gpu.fused import FusedCopies
-    from memory_engine.connector.segments.tier_store import Store
+    from memory_engine.connector.segments.tier_store import TierStore
 
     dtype = getattr(torch, shape.dtype)
     counts = [PREFIX_TOKENS + k * fact_tokens for k in KS]
     layers = synthetic_layers(shape, -(-max(counts) // _PAGE) + 2, "cuda")
     rope = synthetic_rope(shape.head_dim, max(counts), "cuda")
     sizes = (shape.layers, shape.kv_heads, shape.head_dim)
-    store = Store(max(counts), sizes, dtype, torch.device("cuda"))
+    store = TierStore(max(counts), sizes, dtype, torch.device("cuda"))
     store.data.normal_()
     copies = FusedCopies(layers, [(rope, list(range(shape.layers)))])
     source = torch.empty(_COPIED, dtype=torch.uint8, device="cuda")
@@ -184,5 +184,5 @@ def _host_ms(work: Callable[[], object]) -> float:
     return taken / _REPEATS * 1000
 
 
-def _bytes_a_slot(store: "Store") -> int:
+def _bytes_a_slot(store: "TierStore") -> int:
     return store.data[0].numel() * store.data.element_size()

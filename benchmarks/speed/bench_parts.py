@@ -13,7 +13,7 @@ from benchmarks.speed.encoding_rate import measure_encoding
 from benchmarks.speed.latency import WARM_UPS, measure_fact_length, measure_row
 from benchmarks.speed.prompt_material import OWNER, Material
 from benchmarks.speed.throughput import measure_load
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError, SettingsError, UnsupportedModelError
 
@@ -22,7 +22,7 @@ Progress = Callable[[str], None]
 
 async def measure(
     engine: Engine,
-    bench: Bench,
+    bench: Workload,
     token_ids: Sequence[int],
     progress: Progress,
     recall: Recall | None = None,
@@ -59,7 +59,7 @@ class _Run:
     """The parts of one benchmark."""
 
     engine: Engine
-    bench: Bench
+    bench: Workload
     token_ids: Sequence[int]
     progress: Progress
 
@@ -141,7 +141,7 @@ async def _add(
     report["seconds"][name] = round(perf_counter() - started, 1)
 
 
-def _require_fit(engine: Engine, bench: Bench) -> None:
+def _require_fit(engine: Engine, bench: Workload) -> None:
     if not engine.conformance.supported:
         raise UnsupportedModelError(f"KV injection is refused: {engine.conformance.reason}")
     k, length = bench.longest
@@ -152,7 +152,7 @@ def _require_fit(engine: Engine, bench: Bench) -> None:
         )
 
 
-def _about(engine: Engine, bench: Bench) -> dict[str, Any]:
+def _about(engine: Engine, bench: Workload) -> dict[str, Any]:
     return {
         "model": engine.info.model,
         "device": engine.info.device,

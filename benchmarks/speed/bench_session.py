@@ -28,7 +28,7 @@ from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.chat_beside_import import Recall
 from benchmarks.speed.prompt_material import random_tokens, word_tokens
 from benchmarks.speed.targets import judged
-from benchmarks.speed.workload import FULL_CPU, FULL_GPU, QUICK, Bench, prompt_tokens
+from benchmarks.speed.workload import FULL_CPU, FULL_GPU, QUICK, Workload, prompt_tokens
 from memory_engine.errors import EngineError, SettingsError
 
 ROOM = 64  # tokens beyond the longest prompt: the engine's own rounding
@@ -39,14 +39,14 @@ SPARE_MIB = 64  # of the arena, beyond what the facts need
 PROMPTS_HELD = 4  # how many longest prompts vLLM's cache can hold at once
 
 
-def planned(*, full: bool, **given: Any) -> Bench:
+def planned(*, full: bool, **given: Any) -> Workload:
     """The quick benchmark, or the full one for this machine, with what was given (not None)."""
     base = QUICK if not full else FULL_GPU if hardware().gpu else FULL_CPU
     return dataclasses.replace(base, **{k: v for k, v in given.items() if v is not None})
 
 
 async def run_bench(
-    settings: Settings, bench: Bench, dummy: str, folder: Path, progress: Callable[[str], None]
+    settings: Settings, bench: Workload, dummy: str, folder: Path, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """Start an engine, measure, stop it. `folder` is a scratch folder for a dummy model."""
     stay_offline(settings)
@@ -75,7 +75,7 @@ async def run_bench(
 
 
 async def measured_model(
-    settings: Settings, bench: Bench, dummy: str, folder: Path
+    settings: Settings, bench: Workload, dummy: str, folder: Path
 ) -> tuple[str, dict[str, Any], list[int]]:
     """The model to measure, its config, and token ids to make prompts of."""
     if dummy:
@@ -87,7 +87,7 @@ async def measured_model(
 
 
 @asynccontextmanager
-async def _recall(settings: Settings, bench: Bench) -> AsyncIterator[Recall | None]:
+async def _recall(settings: Settings, bench: Workload) -> AsyncIterator[Recall | None]:
     """What the product does between a message and its request, but for the search; for a chat."""
     if not bench.encode_facts:
         yield None
@@ -96,7 +96,7 @@ async def _recall(settings: Settings, bench: Bench) -> AsyncIterator[Recall | No
         yield lambda: embedder.embed(["What is the name of my sister's cat?"])
 
 
-def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) -> dict[str, Any]:
+def sized_arguments(settings: Settings, bench: Workload, config: dict[str, Any]) -> dict[str, Any]:
     """Engine arguments with room for all facts, here and on the host, and for the prompts."""
     arguments = engine_arguments(settings) | {"snapshot_folder": None, "owner_share": 1.0}
     needed = bench.longest_prompt + bench.longest_reply + ROOM
@@ -123,7 +123,7 @@ def sized_arguments(settings: Settings, bench: Bench, config: dict[str, Any]) ->
     return arguments
 
 
-def _host_bytes(bench: Bench, held: int) -> int:
+def _host_bytes(bench: Workload, held: int) -> int:
     """Host memory a rank, for all segments that the arena may have to hold."""
     if bench.host_mib is None:
         return held
@@ -136,7 +136,7 @@ def _host_bytes(bench: Bench, held: int) -> int:
 
 
 async def _bandwidth(
-    settings: Settings, bench: Bench, config: dict[str, Any], progress: Callable[[str], None]
+    settings: Settings, bench: Workload, config: dict[str, Any], progress: Callable[[str], None]
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """The injection alone, or None, and why if it failed."""
     if not bench.bandwidth or not hardware().gpu:

@@ -17,7 +17,7 @@ from app.figures import distribution
 from benchmarks.speed.encoding_rate import ROUNDS, WINDOW
 from benchmarks.speed.measured_request import ask, require_injected
 from benchmarks.speed.prompt_material import FACTS_A_RUN, Material
-from benchmarks.speed.workload import CHAT_REPLY_TOKENS, Bench
+from benchmarks.speed.workload import CHAT_REPLY_TOKENS, Workload
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.windows import EncodePlanner, FactSegment
 from memory_engine.engines.base import Engine
@@ -30,7 +30,7 @@ _MODEL = "bench"  # what segment ids name instead of a model
 
 
 async def measure_chat(
-    engine: Engine, bench: Bench, material: Material, chat: Prompt, recall: Recall
+    engine: Engine, bench: Workload, material: Material, chat: Prompt, recall: Recall
 ) -> dict[str, Any]:
     """The time to first token of `chat`, in KV mode, alone and beside an import of `material`.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from app.figures import Spread, spread
 from benchmarks.speed.prompt_material import Material
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import EncodeJob, Engine
 from memory_engine.errors import EngineError
 
@@ -22,7 +22,7 @@ _ALONE = 10  # facts that are encoded one by one
 
 
 async def measure_encoding(
-    engine: Engine, bench: Bench, material: Material, progress: Callable[[str], None]
+    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """Facts a second: `material` one by one, and in runs with each number of them in flight."""
     progress("Encoding facts one by one")

@@ -15,7 +15,7 @@ from typing import Any
 from app.figures import speedup, spread
 from benchmarks.speed.measured_request import Reply, ask, require_cold, require_injected
 from benchmarks.speed.prompt_material import Material
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode, Prompt
@@ -108,7 +108,7 @@ class Row:
 
 
 async def measure_row(
-    engine: Engine, bench: Bench, material: Material, k: int, progress: Callable[[str], None]
+    engine: Engine, bench: Workload, material: Material, k: int, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """A row of the report: the first `k` facts, resident before, in all arms."""
     row = Row(engine, material.prompt(range(k)), host=bench.host_mib != 0)
@@ -121,7 +121,7 @@ async def measure_row(
 
 
 async def measure_fact_length(
-    engine: Engine, bench: Bench, material: Material, progress: Callable[[str], None]
+    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """A row for facts of another length: they are encoded, measured and dropped."""
     try:

@@ -14,7 +14,7 @@ from typing import Any
 from app.figures import distribution
 from benchmarks.speed.measured_request import Reply, ask, require_cold, require_injected
 from benchmarks.speed.prompt_material import Material
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.types import Mode, Prompt
 
@@ -54,7 +54,7 @@ class _Load:
 
 
 async def measure_load(
-    engine: Engine, bench: Bench, material: Material, progress: Callable[[str], None]
+    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """A row for every number in flight and every reply length. The facts are resident."""
     rows = []

@@ -10,7 +10,7 @@ CHAT_REPLY_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Workload:
     """What to measure. The first three fields are always measured, the others on request.
 
     ks: numbers of facts. fact_tokens: tokens of every fact. repeats: measured turns of every
@@ -123,9 +123,9 @@ def prompt_tokens(k: int, fact_tokens: int) -> int:
     return PREFIX_TOKENS + k * fact_tokens + QUESTION_TOKENS
 
 
-QUICK = Bench()
+QUICK = Workload()
 # About five minutes for an 8B model on an H200, of which one to start.
-FULL_GPU = Bench(
+FULL_GPU = Workload(
     ks=(0, 10, 50, 100, 200, 500),
     fact_tokens=40,
     repeats=10,
@@ -138,7 +138,7 @@ FULL_GPU = Bench(
     chat_requests=50,
     bandwidth=True,
 )
-FULL_CPU = Bench(
+FULL_CPU = Workload(
     ks=(0, 5, 10, 20, 50),
     repeats=3,
     host_mib=None,

@@ -15,7 +15,7 @@ from inferscale.output import note, say, say_json
 from memory_engine.errors import EngineError, SettingsError
 
 if TYPE_CHECKING:
-    from benchmarks.speed.workload import Bench
+    from benchmarks.speed.workload import Workload
 
 # Options whose value is a list of numbers, and what the plan calls them.
 _LISTS = {"k": "ks"} | {
@@ -64,7 +64,7 @@ def bench(
     run(work)
 
 
-async def _measure(settings: Settings, plan: "Bench", dummy: str, *, as_json: bool) -> None:
+async def _measure(settings: Settings, plan: "Workload", dummy: str, *, as_json: bool) -> None:
     from benchmarks.speed.bench_session import run_bench
 
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ async def _measure(settings: Settings, plan: "Bench", dummy: str, *, as_json: bo
         raise EngineError("\n".join(f"{part}: {why}" for part, why in report["errors"].items()))
 
 
-def _plan(options: Mapping[str, Any]) -> "Bench":
+def _plan(options: Mapping[str, Any]) -> "Workload":
     """What the options ask for; None is an option that was not given."""
     from benchmarks.speed.bench_session import ENCODE_FACTS, planned
 

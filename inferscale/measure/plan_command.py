@@ -14,11 +14,11 @@ from inferscale.measure.plan_tables import as_text, simulated_as_text
 from inferscale.output import note, say, say_json
 
 if TYPE_CHECKING:
-    from benchmarks.capacity.fleet_demand import Fleet
-    from benchmarks.capacity.model_shape import Shape
+    from benchmarks.capacity.fleet_demand import FleetDemand
+    from benchmarks.capacity.model_shape import ModelShape
     from benchmarks.capacity.rates import Rates
 
-    Asked = tuple[Fleet, Shape, Rates]
+    Asked = tuple[FleetDemand, ModelShape, Rates]
 
 _OF_THE_SCENARIO = {"hours", "warm_hours", "mode", "lose", "seed"}
 _NOT_OF_THE_FLEET = {"model", "report", "simulate", "as_json"} | _OF_THE_SCENARIO
@@ -90,12 +90,12 @@ async def _simulated(asked: "Asked", options: Mapping[str, Any], engines: int) -
 
 
 def _asked(model: str, report: Path | None, options: Mapping[str, Any]) -> "Asked":
-    from benchmarks.capacity.fleet_demand import Fleet
+    from benchmarks.capacity.fleet_demand import FleetDemand
     from benchmarks.capacity.model_shape import shape_of
     from benchmarks.capacity.rates import read_rates, shipped_rates
     from benchmarks.capacity.scaling import rates_for
 
     given = {n: v for n, v in options.items() if n not in _NOT_OF_THE_FLEET and v is not None}
-    fleet, shape = Fleet(**given), shape_of(model)
+    fleet, shape = FleetDemand(**given), shape_of(model)
     rates = read_rates(report) if report else shipped_rates()
     return fleet, shape, rates_for(rates, shape, fleet.tensor_parallel)

@@ -23,7 +23,7 @@ from memory_engine.connector.gpu.live_model import (
     kv_bytes_per_token,
     require_supported,
 )
-from memory_engine.connector.metadata import StepPlan, WorkerReport
+from memory_engine.connector.metadata import StepOrders, WorkerReport
 from memory_engine.connector.orphans import end_with_parent
 from memory_engine.connector.protocol.engine_description import describe
 from memory_engine.connector.protocol.params import KEY
@@ -169,9 +169,9 @@ class InferScaleConnector(KVConnectorBase_V1):
     ) -> KVConnectorPromMetrics:
         return PrometheusStatistics(vllm_config, metric_types, labelnames, per_engine_labelvalues)
 
-    def _plan(self) -> StepPlan:
+    def _plan(self) -> StepOrders:
         plan = self._get_connector_metadata()
-        assert isinstance(plan, StepPlan)
+        assert isinstance(plan, StepOrders)
         return plan
 
     # Scheduler side

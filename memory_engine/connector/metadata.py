@@ -84,7 +84,7 @@ class RestoreOrder:
 
 
 @dataclass(slots=True)
-class StepPlan(KVConnectorMetadata):
+class StepOrders(KVConnectorMetadata):
     """The worker's orders for one step, in the order of their execution.
 
     Before the forward pass: `moves` between the tiers, in their order, `restores`, then

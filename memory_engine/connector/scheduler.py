@@ -19,19 +19,19 @@ import numpy as np
 
 from memory_engine.connector.metadata import (
     Probe,
-    StepPlan,
+    StepOrders,
     Transfer,
     WorkerReport,
     page_slots,
     transfer,
 )
-from memory_engine.connector.protocol.kept_outcomes import KeptAccounts
+from memory_engine.connector.protocol.kept_outcomes import KeptOutcomes
 from memory_engine.connector.protocol.params import KEY, Op, Span, parse
 from memory_engine.connector.segments.archive import Archive, ArchiveSettings
 from memory_engine.connector.segments.arena import Slots
 from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.statistics import Counts, Statistics
-from memory_engine.connector.tracked_request import Tracked
+from memory_engine.connector.tracked_request import TrackedRequest
 
 _NOT_PROBED = "no probe has passed yet: run the conformance gate first"
 _COUNTED = {"evicted": "evictions", "promoted": "promotions", "demoted": "demotions"}
@@ -61,11 +61,11 @@ class SchedulerSide:
         self._refused = bool(refusal)
         self._key = key
         self._archive = Archive(tiers, archive or ArchiveSettings())
-        self._tracked: dict[str, Tracked] = {}
+        self._tracked: dict[str, TrackedRequest] = {}
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
         self._counts = Counts()
-        self._kept = KeptAccounts()
+        self._kept = KeptOutcomes()
         self._description = dict(description or {"start": ""})
 
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
@@ -75,7 +75,7 @@ class SchedulerSide:
         except ValueError as error:
             self._malformed[request_id] = str(error)
             return
-        tracked = self._tracked[request_id] = Tracked(params)
+        tracked = self._tracked[request_id] = TrackedRequest(params)
         if params.op is Op.DROP:
             self._archive.forget(params.owner)
             tracked.count = self._tiers.drop(params.owner, params.drop)
@@ -125,7 +125,7 @@ class SchedulerSide:
             return tracked.looked_at < len(tracked.params.spans)
         return tracked.load is not None or (tracked.params.op is Op.PROBE and not tracked.probed)
 
-    def plan_step(self, steps: dict[str, _Step]) -> StepPlan:
+    def plan_step(self, steps: dict[str, _Step]) -> StepOrders:
         """Orders for the step. `steps`: request id -> (computed, scheduled, block ids).
 
         `computed` tokens are in the pages before the step, `scheduled` more after it. Only
@@ -151,7 +151,7 @@ class SchedulerSide:
                     Probe(request_id, page_slots(self._block_size, blocks, 0, end), positions)
                 )
         snapshots, restores = self._archive.orders(set(self._saving))
-        return StepPlan(
+        return StepOrders(
             Transfer.join(loads),
             Transfer.join(saves),
             tuple(probes),
@@ -193,7 +193,7 @@ class SchedulerSide:
             tracked.on_host = self._tiers.on_host(tracked.params.owner)
         return {KEY: self._account(tracked)}
 
-    def _account(self, tracked: Tracked) -> dict[str, Any]:
+    def _account(self, tracked: TrackedRequest) -> dict[str, Any]:
         params = tracked.params
         start = {"start": self._description["start"]}
         if params.op is Op.ACCOUNT:
@@ -225,7 +225,7 @@ class SchedulerSide:
         if not held and self.stats()["pinned_segments"]:
             raise RuntimeError(f"pins without a request: {self.stats()}")
 
-    def _pin_run(self, tracked: Tracked, local: int) -> tuple[int, list[str]]:
+    def _pin_run(self, tracked: TrackedRequest, local: int) -> tuple[int, list[str]]:
         """Pin the segments at hand that continue from `local`.
 
         Returns where they end, and the ids of those that are not at hand.
@@ -246,11 +246,11 @@ class SchedulerSide:
         """Whether the owner has the segment, with as many tokens as the span says."""
         return self._tiers.length(owner, span.segment_id) == span.end - span.start
 
-    def _unpin(self, tracked: Tracked) -> None:
+    def _unpin(self, tracked: TrackedRequest) -> None:
         self._tiers.unpin_all(tracked.pinned)
         tracked.pinned, tracked.slots = (), []
 
-    def _load(self, tracked: Tracked, load: tuple[int, int], blocks: list[int]) -> Transfer:
+    def _load(self, tracked: TrackedRequest, load: tuple[int, int], blocks: list[int]) -> Transfer:
         # The pinned segments are those of the run, in its order, from the first that
         # reaches beyond the local hit.
         start, end = load
@@ -259,7 +259,7 @@ class SchedulerSide:
         first = spans[bisect_right(spans.ends, tracked.local)].start
         return transfer(self._block_size, slots[start - first : end - first], start, end, blocks)
 
-    def _saves(self, tracked: Tracked, computed: int, blocks: list[int]) -> list[Transfer]:
+    def _saves(self, tracked: TrackedRequest, computed: int, blocks: list[int]) -> list[Transfer]:
         """Transfers for the spans that the pages hold completely after this step."""
         saves, spans = [], tracked.params.spans
         while tracked.looked_at < len(spans) and spans[tracked.looked_at].end <= computed:
@@ -270,7 +270,7 @@ class SchedulerSide:
                 saves.append(transfer(self._block_size, slots, span.start, span.end, blocks))
         return saves
 
-    def _make_resident(self, tracked: Tracked, span: Span) -> Slots | None:
+    def _make_resident(self, tracked: TrackedRequest, span: Span) -> Slots | None:
         """New slots for a span; None if it is resident already or cannot be."""
         owner = tracked.params.owner
         if self._at_hand(owner, span):

@@ -10,7 +10,7 @@ from memory_engine.connector.segments.arena import Slots
 
 
 @dataclass(slots=True)
-class Tracked:
+class TrackedRequest:
     """One request.
 
     `load` and `local` are set anew by every lookup. What the account tells is that of the

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from memory_engine.connector.gpu.copies import Copies, TorchCopies
-from memory_engine.connector.gpu.device_timer import DeviceClock
+from memory_engine.connector.gpu.device_timer import DeviceTimer
 from memory_engine.connector.gpu.fused import FusedCopies, NotFusedError, require_agreement
 from memory_engine.connector.gpu.live_model import UnsupportedError, find_ropes
 from memory_engine.connector.gpu.pages import LayoutError, PagedLayer
@@ -20,12 +20,12 @@ from memory_engine.connector.metadata import (
     Probe,
     RestoreOrder,
     SnapshotOrder,
-    StepPlan,
+    StepOrders,
     Verdict,
     WorkerReport,
 )
 from memory_engine.connector.segments import snapshots
-from memory_engine.connector.segments.tier_store import FP8, Store
+from memory_engine.connector.segments.tier_store import FP8, TierStore
 from memory_engine.connector.segments.tiers import Direction, Move
 from memory_engine.connector.statistics import Counts, Statistics
 
@@ -54,7 +54,7 @@ class WorkerSide:
         self._rank, self._ranks = rank
         self._archived: dict[str, str] = {}
         self._counts = Counts()
-        self._loaded: StepPlan | None = None
+        self._loaded: StepOrders | None = None
 
     def register(self, caches: dict[str, torch.Tensor], layers: dict[str, Any]) -> None:
         """Learn the caches' layout and the layers' RoPE, and allocate the stores.
@@ -69,7 +69,7 @@ class WorkerSide:
             self._refusal = str(error)
 
     @torch.inference_mode()
-    def load_early(self, plan: StepPlan) -> None:
+    def load_early(self, plan: StepOrders) -> None:
         """`load`, on the thread of the steps and as soon as the plan is made, once and for all.
 
         While vLLM prepares the inputs of a step, the device has nothing else to do.
@@ -77,7 +77,7 @@ class WorkerSide:
         self.load(plan)
         self._loaded = plan
 
-    def load(self, plan: StepPlan) -> None:
+    def load(self, plan: StepOrders) -> None:
         """Move between the tiers, then inject. Before the forward pass."""
         if plan is self._loaded or not (plan.moves or plan.restores or plan.load):
             return
@@ -89,7 +89,7 @@ class WorkerSide:
             if plan.load is not None:
                 self._copies.load(self._device, self._on_device(plan.load.index))
 
-    def save(self, plan: StepPlan) -> None:
+    def save(self, plan: StepOrders) -> None:
         """Encode. After the forward pass."""
         if plan.save is not None:
             with self._clock.measured("encode_seconds"):
@@ -97,7 +97,7 @@ class WorkerSide:
         for order in plan.snapshots:
             self._archived[order.request_id] = self._snapshot(order)
 
-    def report(self, plan: StepPlan) -> WorkerReport | None:
+    def report(self, plan: StepOrders) -> WorkerReport | None:
         """Look at what is probed. After the forward pass; the answers, if any.
 
         Not in `save`: with speculative decoding vLLM collects reports before it saves.
@@ -142,12 +142,12 @@ class WorkerSide:
                 by_rope.setdefault(id(rope), (rope, []))[1].append(row)
         stored = FP8 if self._sizes.fp8 else self._dtype
         shape = (len(learnt), heads, head_dim)
-        self._device = Store(self._sizes.device, shape, stored, gpu)
-        self._host = Store(
+        self._device = TierStore(self._sizes.device, shape, stored, gpu)
+        self._host = TierStore(
             self._sizes.host, shape, stored, torch.device("cpu"), pin=gpu.type == "cuda"
         )
         self._staging = Staging(gpu)
-        self._clock = DeviceClock(gpu)
+        self._clock = DeviceTimer(gpu)
         self._plain = TorchCopies(learnt, list(by_rope.values()))
         self._copies = self._fastest(learnt, list(by_rope.values()))
 

@@ -13,7 +13,7 @@ _CHAT_FACTS = 2  # facts an encode, meanwhile
 _REPLY_FOLLOWS = 0.25  # seconds
 
 
-class Turns:
+class Admission:
     """Lets `most` encodes run at once, a short one while somebody chats, none before a first token.
 
     Safe on one event loop.

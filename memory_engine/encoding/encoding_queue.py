@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from memory_engine.encoding.admission import Turns
+from memory_engine.encoding.admission import Admission
 from memory_engine.encoding.windows import EncodePlanner, FactSegment
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
@@ -61,7 +61,7 @@ class EncodingQueue:
         self._planner = planner
         self._work: dict[str, _Work] = {}
         # By home: a reply of one engine needs no room on another.
-        self._turns: dict[str, Turns] = {}
+        self._turns: dict[str, Admission] = {}
 
     def want(self, owner: str, segments: Iterable[FactSegment]) -> None:
         """Make `segments` all that is wanted of `owner`; starts the work."""
@@ -87,11 +87,11 @@ class EncodingQueue:
         self._start(owner, work)
 
     def message(self, owner: str) -> None:
-        """Encoding makes room for the reply that follows: see `Turns.message`."""
+        """Encoding makes room for the reply that follows: see `Admission.message`."""
         self._turns_of(owner).message(owner)
 
     def reply(self, owner: str) -> Callable[[], None]:
-        """Encoding makes room for a reply until the result is called: see `Turns.reply`."""
+        """Encoding makes room for a reply until the result is called: see `Admission.reply`."""
         return self._turns_of(owner).reply(owner)
 
     def prefetch(self, owner: str) -> None:
@@ -241,11 +241,11 @@ class EncodingQueue:
             work.resident, work.rejected, work.restored = set(), set(), False
         work.home = home
 
-    def _turns_of(self, owner: str) -> Turns:
+    def _turns_of(self, owner: str) -> Admission:
         home = self._engine.home(owner)
         if home not in self._turns:
             on_cpu = self._engine.info.device == "cpu"
-            self._turns[home] = Turns(1 if on_cpu else _IN_FLIGHT)
+            self._turns[home] = Admission(1 if on_cpu else _IN_FLIGHT)
         return self._turns[home]
 
     def _take_in(

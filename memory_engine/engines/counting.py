@@ -7,7 +7,7 @@ from typing import Any
 from vllm.v1.metrics.loggers import PrometheusStatLogger
 
 
-class LaterCounts(PrometheusStatLogger):
+class DeferredCounts(PrometheusStatLogger):
     """vLLM's own counts. It takes them on the event loop between a token's arrival and whoever
     waits for it; here they are what the loop does next, and a failure is the loop's to report.
     """

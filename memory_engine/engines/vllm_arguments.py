@@ -25,7 +25,7 @@ def launch(model: str, **options: Any) -> Any:
     from vllm.platforms import current_platform
     from vllm.v1.engine.async_llm import AsyncLLM
 
-    from memory_engine.engines.counting import LaterCounts
+    from memory_engine.engines.counting import DeferredCounts
 
     # A forked engine fails where this process has asked CUDA anything, which loading an
     # embedding model does; vLLM sees only what torch initialised.
@@ -33,7 +33,7 @@ def launch(model: str, **options: Any) -> Any:
     config = engine_config(model, **options)
     others = set(psutil.Process().children(recursive=True))
     with _children_spared_ctrl_c():
-        engine = AsyncLLM.from_vllm_config(config, stat_loggers=[LaterCounts])
+        engine = AsyncLLM.from_vllm_config(config, stat_loggers=[DeferredCounts])
     if current_platform.is_cpu():
         _yield_the_cores(set(psutil.Process().children(recursive=True)) - others)
     return engine

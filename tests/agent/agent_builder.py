@@ -20,7 +20,7 @@ from agent.reply_events import Reply, TextDelta
 from app.service import ChatService
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Mode, Prompt
-from tests.agent.fake_memory import StandInMemory
+from tests.agent.fake_memory import FakeMemory
 
 
 def url_of(folder: Path) -> str:
@@ -54,7 +54,7 @@ class Parts:
 
     service: ChatService
     agent: Agent
-    memory: StandInMemory
+    memory: FakeMemory
     engine: FakeEngine
     database: Database
 
@@ -99,14 +99,14 @@ async def opened(
     supported: bool = True,
     max_model_len: int = 100_000,
     extractor: Extractor | None = None,
-    decider: Callable[[StandInMemory], Decider] | None = None,
+    decider: Callable[[FakeMemory], Decider] | None = None,
     tail: int = 0,
 ) -> AsyncIterator[Parts]:
     """Migrate `database_url`, open everything, and close it at the end."""
     prepare(database_url)
     engine = FakeEngine(reply, delay=delay, supported=supported, max_model_len=max_model_len)
     await engine.start()
-    database, memory = Database(database_url), StandInMemory(engine, tail)
+    database, memory = Database(database_url), FakeMemory(engine, tail)
     judge = decider(memory) if decider else None
     agent = Agent(memory, database, extractor or RuleExtractor(), decider=judge)
     service = ChatService(agent, memory, database, engine.conformance)

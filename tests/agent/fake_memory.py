@@ -45,7 +45,7 @@ def _by_words(facts: Sequence[MemoryFact], text: str) -> list[Recalled]:
     return sorted(scored, key=lambda r: -r.score)
 
 
-class StandInMemory(Memory):
+class FakeMemory(Memory):
     """Recalls by shared words; a fact is one segment, named by owner and text."""
 
     def __init__(self, engine: FakeEngine, tail: int = 0) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.tables import TurnRow
 from agent.db.utc import utc_now
 from agent.entities import UserTurn
@@ -40,7 +40,7 @@ class Counting(RuleExtractor):
 
 async def left(parts: Parts, text: str, user: str = "ann", minutes: int = 5) -> UserTurn:
     """A turn that a process took down and did not live to remember."""
-    turn = await Transcript(parts.database).add_message(user, None, text, remember=True)
+    turn = await ConversationStore(parts.database).add_message(user, None, text, remember=True)
     async with parts.database.write() as session:
         told = update(TurnRow).where(TurnRow.id == turn.id)
         await session.execute(told.values(created_at=utc_now() - timedelta(minutes=minutes)))
@@ -94,8 +94,10 @@ async def test_what_a_process_left_is_taken_over_by_one_that_runs(database_url: 
     async with opened(database_url) as parts:
         await parts.service.start()
         await left(parts, "I live in Bern.")
-        fresh = await Transcript(parts.database).add_message("bob", None, "I ski.", remember=True)
-        await parts.agent.upkeep.once()
+        fresh = await ConversationStore(parts.database).add_message(
+            "bob", None, "I ski.", remember=True
+        )
+        await parts.agent.maintenance.once()
         await parts.service.settle()
         assert await parts.known() == ["I live in Bern."]
         assert await parts.known("bob") == [], "its own process is given time to do it"
@@ -133,7 +135,7 @@ async def test_users_who_asked_lately_are_followed_before_they_ask_again(databas
             await b.ask("Hello", user=user)
         await a.service.add_fact("ann", "I have a cat.")
         synced = len(b.memory.synced)
-        await b.agent._holding.follow()
+        await b.agent._memory_sync.follow()
         assert b.memory.synced[synced:] == [("ann", ("I have a cat.",))]
         await b.ask("Pets?")
         assert len(b.memory.synced) == synced + 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.extraction.llm_extractor import ModelExtractor
+from agent.extraction.llm_extractor import LlmExtractor
 from agent.extraction.rule_extractor import RuleExtractor
 from app.composition import choose_extractor, open_database, open_service, running_service
 from app.settings import Settings, load_settings
@@ -15,7 +15,7 @@ from memory_engine.errors import (
     EngineError,
     ModelNotFoundError,
 )
-from tests.agent.fake_memory import StandInMemory
+from tests.agent.fake_memory import FakeMemory
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     model.mkdir()
     (model / "config.json").write_text('{"model_type": "llama"}')
     (model / "model.safetensors").touch()
-    monkeypatch.setattr("app.composition.build_memory", lambda s, engine, *_: StandInMemory(engine))
+    monkeypatch.setattr("app.composition.build_memory", lambda s, engine, *_: FakeMemory(engine))
     return Settings(data_dir=tmp_path / "data", model=str(model), embedding_model=str(model))
 
 
@@ -50,16 +50,16 @@ async def test_facts_are_there_after_a_restart(settings: Settings) -> None:
     ("extractor", "model", "expected"),
     [
         ("auto", "", RuleExtractor),
-        ("auto", "owner/name", ModelExtractor),
+        ("auto", "owner/name", LlmExtractor),
         ("rules", "owner/name", RuleExtractor),
-        ("model", "", ModelExtractor),
+        ("model", "", LlmExtractor),
     ],
 )
 def test_the_bundled_model_is_not_asked_to_extract_unless_told_to(
     extractor: str, model: str, expected: type
 ) -> None:
     settings = load_settings(extractor=extractor, model=model)
-    memory = StandInMemory(FakeEngine())
+    memory = FakeMemory(FakeEngine())
     assert isinstance(choose_extractor(settings, memory), expected)
 
 

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from app.server import bind
-from app.startup_page import Starting
+from app.startup_page import StartupPage
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def client_of(listener: socket.socket) -> httpx2.AsyncClient:
 
 
 async def test_a_browser_sees_a_page_that_reloads_itself(listener: socket.socket) -> None:
-    with closing(Starting(listener)):
+    with closing(StartupPage(listener)):
         async with client_of(listener) as client:
             reply = await client.get("/?x=1")
             head = await client.head("/")
@@ -40,7 +40,7 @@ async def test_a_browser_sees_a_page_that_reloads_itself(listener: socket.socket
 
 
 async def test_a_program_gets_an_error_that_says_when_to_come_back(listener: socket.socket) -> None:
-    with closing(Starting(listener)):
+    with closing(StartupPage(listener)):
         async with client_of(listener) as client:
             reply = await client.post("/v1/chat/completions", content=b"x" * (1 << 20))
             alive, ready = await client.get("/healthz"), await client.get("/readyz")
@@ -54,7 +54,7 @@ async def test_a_program_gets_an_error_that_says_when_to_come_back(listener: soc
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"\r\n\r\n", b"\xff\x00" * 99, b"x" * 200_000])
 async def test_what_is_no_request_breaks_nothing(listener: socket.socket, sent: bytes) -> None:
-    with closing(Starting(listener)):
+    with closing(StartupPage(listener)):
         reader, writer = await asyncio.open_connection(*listener.getsockname())
         writer.write(sent)
         writer.write_eof()
@@ -86,7 +86,7 @@ async def test_every_connection_is_answered_while_the_server_takes_over(
                     (await client.get("/", headers={"Connection": "close"})).status_code
                 )
 
-    with closing(Starting(listener)) as meanwhile:
+    with closing(StartupPage(listener)) as meanwhile:
         asking = [asyncio.create_task(ask_until_served()) for _ in range(8)]
         await asyncio.wait_for(refused.wait(), 20)
         meanwhile.close()

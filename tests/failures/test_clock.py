@@ -62,7 +62,7 @@ async def test_turns_left_when_the_clock_was_ahead_are_remembered(
 ) -> None:
     set_clock(monkeypatch, timedelta(days=30))
     async with opened(database_url) as parts:
-        await parts.agent.transcript.add_message("ann", None, "I live in Bern.", remember=True)
+        await parts.agent.conversations.add_message("ann", None, "I live in Bern.", remember=True)
     monkeypatch.undo()
     async with opened(database_url) as parts:
         await parts.service.start()

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
@@ -88,7 +88,7 @@ async def test_a_server_killed_while_something_is_remembered_loses_no_fact(
         extractor.go.set()
         with pytest.raises(DatabaseUnavailableError, match="does not answer"):
             await parts.ask("I ski.")
-        await parts.agent._remembering.settle()
+        await parts.agent._remember_worker.settle()
         await asyncio.to_thread(mortal_postgres.start)
         await parts.ask("I have a cat.")
         await parts.service.settle("ann")
@@ -131,7 +131,7 @@ async def test_whoever_waits_too_long_for_a_connection_is_told_so(
     database = Database(url, connections=1)
     async with database.read():
         with pytest.raises(DatabaseUnavailableError, match="all connections to it are in use"):
-            await Transcript(database).conversations("ann")
+            await ConversationStore(database).conversations("ann")
     await database.aclose()
 
 

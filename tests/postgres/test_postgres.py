@@ -7,7 +7,7 @@ import pytest
 from alembic import command
 from sqlalchemy import make_url, text
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.db.revision import (
     alembic_config,
@@ -16,11 +16,11 @@ from agent.db.revision import (
     head_revision,
     migrate,
 )
-from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from app.auth.accounts import Accounts
 from app.auth.api_keys import ApiKeys
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.passwords import Passwords
 from memory_engine.errors import (
     DatabaseLockedError,
@@ -71,7 +71,7 @@ async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url:
     with pytest.raises(DatabaseRevisionError, match=r"at revision 0002.*inferscale migrate"):
         await check_revision(database)
     await asyncio.to_thread(migrate, postgres_url)
-    (turn,) = await Transcript(database).unremembered()
+    (turn,) = await ConversationStore(database).unremembered()
     (fact,) = await FactStore(database).active("ann")
     assert (turn.text, fact.text, fact.valid_from) == ("I have a cat.", "I ski.", fact.created_at)
     with connect(postgres_url) as c:
@@ -87,7 +87,7 @@ async def test_rows_of_older_revisions_survive_the_way_up_and_down(postgres_url:
 async def test_accounts_and_keys_sign_in_and_their_sessions_end(postgres_url: str) -> None:
     async with opened(postgres_url) as parts:
         accounts = Accounts(parts.database, Passwords(CHEAP))
-        keys, sessions = ApiKeys(parts.database), Sessions(parts.database, 1)
+        keys, sessions = ApiKeys(parts.database), BrowserSessions(parts.database, 1)
         await accounts.add("ann", "correct horse battery")
         by_password = await accounts.sign_in("ann", "correct horse battery", sessions)
         by_key = await sessions.begin_with_key(await keys.add("ann"))
@@ -107,7 +107,7 @@ async def test_accounts_and_keys_sign_in_and_their_sessions_end(postgres_url: st
 async def test_vectors_are_kept_and_go_with_their_fact(postgres_url: str) -> None:
     async with opened(postgres_url) as parts:
         await parts.say("My dog is called Biscuit. I play the cello.")
-        model, store = parts.memory.embedding_model, VectorStore(parts.database)
+        model, store = parts.memory.embedding_model, FactEmbeddings(parts.database)
         kept = await store.load("ann", model)
         dog, cello = await parts.service.facts("ann")
         assert sorted(kept) == sorted([dog.id, cello.id])
@@ -142,8 +142,8 @@ async def test_a_table_locked_by_another_program_is_told_so(
     with connect(postgres_url) as other, other.transaction():
         other.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(DatabaseLockedError, match="Close the other program"):
-            await Transcript(database).new_conversation("ann")
-    assert await Transcript(database).new_conversation("ann") == "1"
+            await ConversationStore(database).new_conversation("ann")
+    assert await ConversationStore(database).new_conversation("ann") == "1"
     await database.aclose()
 
 
@@ -154,14 +154,14 @@ async def test_a_server_that_refuses_writes_is_told_so(postgres_url: str) -> Non
         connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
     database = Database(postgres_url)
     with pytest.raises(DatabaseReadOnlyError, match="write permission"):
-        await Transcript(database).new_conversation("ann")
+        await ConversationStore(database).new_conversation("ann")
     await database.aclose()
 
 
 async def test_a_database_without_tables_says_to_migrate(postgres_url: str) -> None:
     database = Database(postgres_url)
     with pytest.raises(DatabaseRevisionError, match="inferscale migrate"):
-        await Transcript(database).conversations("ann")
+        await ConversationStore(database).conversations("ann")
     await database.aclose()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_embeddings import FactEmbeddings
 from tests.agent.agent_builder import opened
 from tests.conftest import postgres_programs
 
@@ -68,7 +68,7 @@ async def test_a_dump_made_while_people_chat_brings_back_what_was_acknowledged(
         assert await parts.service.facts("ann") == facts
         assert await parts.service.messages("ann", conversation) == said
         assert await parts.agent.facts.version("ann") not in (0, version)
-        vectors = await VectorStore(parts.database).load("ann", parts.memory.embedding_model)
+        vectors = await FactEmbeddings(parts.database).load("ann", parts.memory.embedding_model)
         assert sorted(vectors) == sorted(fact.id for fact in facts)
         recalled = (await parts.ask("Where do I live?")).facts
         assert {fact.text for fact in recalled} == {"I live in Bern.", "I ski."}

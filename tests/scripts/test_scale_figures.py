@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.models.dummy_model import SHAPES
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.rates import shipped_rates
 from benchmarks.capacity.simulation.scenario import Scenario
@@ -17,7 +17,7 @@ from scripts.scale_figures import PAGE, rendered
 from scripts.scale_plots import draw
 from scripts.scale_runs import MODES, RUNS, SWEEP, SWEPT, command, read, swept
 
-SMALL = Fleet(users=2000, messages=100)
+SMALL = FleetDemand(users=2000, messages=100)
 
 
 def a_run(mode: str, engines: int = 2, *, lose: bool = True) -> dict[str, Any]:

@@ -8,12 +8,12 @@ import pytest
 
 from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.targets import judged
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from scripts.speed_figures import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
 from scripts.speed_plots import draw
 from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
 
-BENCH = Bench(
+BENCH = Workload(
     ks=(0, 2, 50),
     fact_tokens=5,
     repeats=1,

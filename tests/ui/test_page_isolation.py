@@ -121,7 +121,7 @@ async def _names() -> dict[int, str]:
 
 def ends(attack: Attack) -> list[dict[str, Any]]:
     """The events that act on what was clicked."""
-    return [attack.named(name) for name in ("Conversations.act", "Facts.act")]
+    return [attack.named(name) for name in ("ConversationPanel.act", "FactPanel.act")]
 
 
 def test_no_event_tells_or_changes_anything_of_another_user(chat: Served[Told], bob: Tab) -> None:
@@ -149,14 +149,14 @@ def test_no_event_tells_or_changes_anything_of_another_user(chat: Served[Told], 
 def test_the_same_events_tell_ann_all_of_it(chat: Served[Told], ann: Tab) -> None:
     """So that the test before would see what is told."""
     attack = Attack(ann, chat)
-    for handler in ("Conversations.listed", "Facts.listed", "Upkeep.export"):
+    for handler in ("ConversationPanel.listed", "FactPanel.listed", "BulkPanel.export"):
         assert SECRET in attack.cause(attack.named(handler)), handler
-    for kind, handler in (("conversation", "Conversations.act"), ("fact", "Facts.act")):
+    for kind, handler in (("conversation", "ConversationPanel.act"), ("fact", "FactPanel.act")):
         click = {"id": getattr(chat.opened, kind), "act": "show" * (kind == "fact")}
         attack.cause(attack.named("clicked"), click)
         assert SECRET in attack.cause(attack.named(handler)), handler
-    attack.cause(attack.named("Turns.take"))
-    assert SECRET in attack.cause(attack.named("Turns.send"))
+    attack.cause(attack.named("ChatTurns.take"))
+    assert SECRET in attack.cause(attack.named("ChatTurns.send"))
 
 
 async def routes_of_gradio() -> list[tuple[str, str]]:
@@ -204,7 +204,7 @@ def test_of_all_that_gradio_has_another_users_tab_gives_nothing(
     chat: Served[Told], ann: Tab, bob: Tab
 ) -> None:
     attack = Attack(ann, chat)
-    attack.cause(attack.named("Conversations.listed"))  # the tab is ann's from here on
+    attack.cause(attack.named("ConversationPanel.listed"))  # the tab is ann's from here on
     for method, path in chat.wait(routes_of_gradio()):
         if path in OPEN or path.startswith(OPEN_BELOW):
             if method in ("GET", "HEAD"):
@@ -226,7 +226,7 @@ def test_an_event_names_its_tab_and_is_not_endless(bob: Tab) -> None:
 
 @pytest.mark.parametrize("auth", ["keys", "proxy", "off"])
 async def test_the_page_is_that_of_who_asks_in_whatever_way(tmp_path: Path, auth: Any) -> None:
-    listed = min(number for number, name in (await _names()).items() if name == "Facts.listed")
+    listed = min(number for number, name in (await _names()).items() if name == "FactPanel.listed")
     event = {"fn_index": listed, "data": ["", None]}
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_fact("ann", f"I live in {SECRET}.")

@@ -7,7 +7,7 @@ from typing import Any
 from agent.reply_events import FirstToken, Reply, ReplyEvent, TextDelta
 from memory_engine.types import Message
 from ui.chat import trace_view as account
-from ui.chat.reply_history import Past
+from ui.chat.reply_history import PastReply
 from ui.shell.escaping import as_markdown, verbatim
 
 Changes = dict[str, Any]  # part of the page -> its new value
@@ -23,7 +23,7 @@ class Pane:
     question: str
     text: str = ""
     account: str = field(default_factory=account.waiting)
-    past: Past | None = None
+    past: PastReply | None = None
 
     @property
     def reply(self) -> Reply | None:
@@ -37,7 +37,7 @@ class Pane:
         elif isinstance(event, FirstToken):
             self.account = account.first_token(event)
         else:
-            self.past, self.text = Past(event), event.reply
+            self.past, self.text = PastReply(event), event.reply
             self.account = account.finished(event)
 
     def end(self) -> None:
@@ -61,7 +61,7 @@ def without_last(shown: Shown) -> Shown:
     return shown[: asked[-1]] if asked else shown
 
 
-def transcript(messages: Sequence[Message], past: Mapping[int, Past]) -> Shown:
+def transcript(messages: Sequence[Message], past: Mapping[int, PastReply]) -> Shown:
     """Messages as a gr.Chatbot shows them: a user's exactly as typed, a reply as Markdown.
 
     `past` has the replies with an account by their number; a line of it stands below each.

@@ -30,7 +30,7 @@ document.addEventListener('toggle', ({target}) => {
 
 
 @dataclass(frozen=True)
-class Past:
+class PastReply:
     """A finished reply under a `key` that no other reply of a page has."""
 
     reply: Reply
@@ -48,7 +48,7 @@ class Past:
         return f'<details class="past {self.key}">{summary}</details>'
 
 
-def accounts(replies: Iterable[Past], *, whole: bool = False) -> str:
+def accounts(replies: Iterable[PastReply], *, whole: bool = False) -> str:
     """The accounts of replies for the browser to keep. `whole`: it has no others to keep."""
     kept = "".join(
         f'<i class="{past.key}" data-account="{as_html(finished(past.reply))}"></i>'

@@ -19,7 +19,7 @@ class Progress:
     left: bool = False
 
 
-class Running:
+class RunningTurns:
     """At most one turn a tab. A tab is Gradio's session hash."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from memory_engine.types import Mode
 from ui.chat import trace_view as account
 from ui.chat.pane import Changes, Pane, Shown, without_last
 from ui.chat.reply_history import accounts
-from ui.chat.running_turns import Progress, Running
+from ui.chat.running_turns import Progress, RunningTurns
 from ui.chat.update_batches import batches
 from ui.shell.page_states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.timings.timing_chart import Point, compared, with_replies
@@ -60,10 +60,10 @@ class Page:
         return replace(self, left=without_last(self.left), right=without_last(self.right))
 
 
-class Turns:
+class ChatTurns:
     """Asks for `user`. One instance serves every browser: it holds no conversation."""
 
-    def __init__(self, service: ChatService, user: str, running: Running) -> None:
+    def __init__(self, service: ChatService, user: str, running: RunningTurns) -> None:
         self._service = service
         self._user = user
         self.running = running

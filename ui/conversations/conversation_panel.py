@@ -6,8 +6,8 @@ from app.public_errors import told
 from app.service import ChatService
 from memory_engine.errors import UserError
 from ui.chat.pane import Changes, Shown, transcript
-from ui.chat.reply_history import Past, accounts
-from ui.chat.running_turns import Running
+from ui.chat.reply_history import PastReply, accounts
+from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished, stopped
 from ui.conversations.conversation_list import as_document, conversations_list, file_name
 from ui.memory.bulk_panel import download
@@ -18,10 +18,10 @@ from ui.shell.row_events import Click
 NOTHING_SAID: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}
 
 
-class Conversations:
+class ConversationPanel:
     """The conversations of `user`."""
 
-    def __init__(self, service: ChatService, user: str, running: Running) -> None:
+    def __init__(self, service: ChatService, user: str, running: RunningTurns) -> None:
         self._service = service
         self._user = user
         self._running = running
@@ -98,7 +98,7 @@ class Conversations:
             return _showing([])
         messages = await self._service.messages(self._user, conversation_id)
         replies = await self._service.accounts(self._user, conversation_id)
-        past = {number: Past(reply) for number, reply in replies.items()}
+        past = {number: PastReply(reply) for number, reply in replies.items()}
         shown, last = transcript(messages, past), replies.get(len(messages) - 1)
         cut_off = await self._service.cut_off(self._user, conversation_id)
         account = stopped("") if cut_off else finished(last) if last else ""

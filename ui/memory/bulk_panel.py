@@ -18,7 +18,7 @@ from ui.shell.page_states import notice, said
 CONFIRMATION = "forget everything"
 
 
-class Upkeep:
+class BulkPanel:
     """The memory of `user`. `leave` shows an empty page in a browser tab.
 
     Where it is `shared`, the server has other users, whose share of the space is not shown.

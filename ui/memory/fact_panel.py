@@ -11,7 +11,7 @@ from ui.shell.page_states import notice, said
 from ui.shell.row_events import Click
 
 
-class Facts:
+class FactPanel:
     """The facts of `user`. `search` and `opened`, a fact's id, are what a browser looks at."""
 
     def __init__(self, service: ChatService, user: str) -> None:

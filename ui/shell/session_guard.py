@@ -27,7 +27,7 @@ TABS = 20_000  # more than Gradio keeps the state of
 MOST_BYTES = 16 << 20  # an event carries the conversation that the tab shows
 
 
-class Private:
+class SessionGuard:
     """Lets requests through to the page; a tab belongs to the user who is first to name it."""
 
     def __init__(self, app: ASGIApp, whose: Callable[[Request], str | None]) -> None:

@@ -1,34 +1,34 @@
 """The handlers of the page, made for a user: for each event anew, so that none is shared."""
 
 from app.service import ChatService
-from ui.chat.running_turns import Running
-from ui.chat.turn import Turns
-from ui.conversations.conversation_panel import Conversations
-from ui.memory.bulk_panel import Upkeep
-from ui.memory.fact_panel import Facts
-from ui.timings.three_way import Measuring
+from ui.chat.running_turns import RunningTurns
+from ui.chat.turn import ChatTurns
+from ui.conversations.conversation_panel import ConversationPanel
+from ui.memory.bulk_panel import BulkPanel
+from ui.memory.fact_panel import FactPanel
+from ui.timings.three_way import ThreeWayMeasurement
 
 
-class Users:
+class UserHandlers:
     """What each user's events are handled by. `shared`: there may be more than one user."""
 
-    def __init__(self, service: ChatService, running: Running, *, shared: bool) -> None:
+    def __init__(self, service: ChatService, running: RunningTurns, *, shared: bool) -> None:
         self._service = service
         self._running = running
         self._shared = shared
 
-    def turns(self, user: str) -> Turns:
-        return Turns(self._service, user, self._running)
+    def turns(self, user: str) -> ChatTurns:
+        return ChatTurns(self._service, user, self._running)
 
-    def conversations(self, user: str) -> Conversations:
-        return Conversations(self._service, user, self._running)
+    def conversations(self, user: str) -> ConversationPanel:
+        return ConversationPanel(self._service, user, self._running)
 
-    def facts(self, user: str) -> Facts:
-        return Facts(self._service, user)
+    def facts(self, user: str) -> FactPanel:
+        return FactPanel(self._service, user)
 
-    def upkeep(self, user: str) -> Upkeep:
+    def upkeep(self, user: str) -> BulkPanel:
         leave = self.conversations(user).leave
-        return Upkeep(self._service, user, leave, shared=self._shared)
+        return BulkPanel(self._service, user, leave, shared=self._shared)
 
-    def measuring(self, user: str) -> Measuring:
-        return Measuring(self._service, user)
+    def measuring(self, user: str) -> ThreeWayMeasurement:
+        return ThreeWayMeasurement(self._service, user)

@@ -9,11 +9,11 @@ from fastapi import FastAPI, Request
 
 from app.auth.sign_in import CALLER, Caller
 from app.service import ChatService
-from ui.chat.running_turns import Running
+from ui.chat.running_turns import RunningTurns
 from ui.shell.page_layout import draw
-from ui.shell.session_guard import Private
+from ui.shell.session_guard import SessionGuard
 from ui.shell.theme import theme
-from ui.shell.user_handlers import Users
+from ui.shell.user_handlers import UserHandlers
 from ui.shell.user_menu import SIGNED_OUT
 from ui.shell.wiring import add_api, wire
 
@@ -25,7 +25,7 @@ WAITING_TURNS = 256  # more than these are told to come back later
 def build_ui(
     service: ChatService,
     *,
-    running: Running | None = None,
+    running: RunningTurns | None = None,
     shared: bool = False,
     sign_out: bool = False,
     passwords: bool = False,
@@ -36,7 +36,7 @@ def build_ui(
     there may be more than one user; with `sign_out` the page has their name and a way out, with
     `passwords` also the way to where they change their own.
     """
-    users = Users(service, running or Running(), shared=shared)
+    users = UserHandlers(service, running or RunningTurns(), shared=shared)
     demo = gr.Blocks(title="InferScale", analytics_enabled=False, fill_width=True)
     with demo:
         wire(draw(service, sign_out=sign_out), users, demo, passwords=passwords)
@@ -54,7 +54,7 @@ def create_app(
     nobody where there is none. The caller runs it, and closes `service` afterwards: turns in
     progress end before.
     """
-    running = Running()
+    running = RunningTurns()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -68,7 +68,7 @@ def create_app(
     app = FastAPI(
         title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
     )
-    app.add_middleware(Private, whose=whose)
+    app.add_middleware(SessionGuard, whose=whose)
 
     gr.mount_gradio_app(
         app,

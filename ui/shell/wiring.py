@@ -11,14 +11,14 @@ from app.service import ChatService
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
 from ui.chat.pane import Shown
-from ui.chat.turn import Turns
-from ui.conversations.conversation_panel import Conversations, switched
-from ui.memory.fact_panel import Facts
+from ui.chat.turn import ChatTurns
+from ui.conversations.conversation_panel import ConversationPanel, switched
+from ui.memory.fact_panel import FactPanel
 from ui.memory.memory_wiring import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 from ui.shell.event_handlers import QUICK, SLOW, Parts, of, telling, updates, user_of
 from ui.shell.page_states import SIDE_BY_SIDE
 from ui.shell.row_events import clicked
-from ui.shell.user_handlers import Users
+from ui.shell.user_handlers import UserHandlers
 from ui.shell.user_menu import who_with
 from ui.timings.timing_chart import drawn
 
@@ -44,7 +44,7 @@ PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "downlo
 LISTED = ("conversation_id", "find_conversation")
 
 
-def wire(parts: Parts, users: Users, demo: gr.Blocks, *, passwords: bool = False) -> None:
+def wire(parts: Parts, users: UserHandlers, demo: gr.Blocks, *, passwords: bool = False) -> None:
     """Connect the page drawn by `layout.draw` to the handlers of whoever uses it."""
     _wire_after_turns(parts, _wire_turns(parts, users), users)
     _wire_last_exchange(parts, users)
@@ -55,14 +55,14 @@ def wire(parts: Parts, users: Users, demo: gr.Blocks, *, passwords: bool = False
     if "who" in parts:
         demo.load(who_with(passwords=passwords), None, parts["who"], **QUICK)
     demo.load(
-        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
     )  # fmt: skip
 
 
-def _wire_turns(parts: Parts, users: Users) -> list[Any]:
+def _wire_turns(parts: Parts, users: UserHandlers) -> list[Any]:
     send = {
-        "fn": updates(parts, users.turns, Turns.send, tab=True),
+        "fn": updates(parts, users.turns, ChatTurns.send, tab=True),
         "inputs": of(parts, ("taken", *TURN_INPUTS)),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
@@ -70,7 +70,7 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
         "trigger_mode": "multiple",
     }
     retry = {
-        "fn": updates(parts, users.turns, Turns.retry, tab=True),
+        "fn": updates(parts, users.turns, ChatTurns.retry, tab=True),
         "inputs": of(parts, TURN_INPUTS),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "retry",
@@ -79,7 +79,7 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
     return [
         gr.on(
             [parts["prompt"].submit, parts["send"].click],
-            updates(parts, users.turns, Turns.take, tab=True),
+            updates(parts, users.turns, ChatTurns.take, tab=True),
             parts["prompt"],
             of(parts, ("taken", "prompt")),
             **QUICK,
@@ -88,32 +88,32 @@ def _wire_turns(parts: Parts, users: Users) -> list[Any]:
     ]
 
 
-def _wire_after_turns(parts: Parts, turns: list[Any], users: Users) -> None:
+def _wire_after_turns(parts: Parts, turns: list[Any], users: UserHandlers) -> None:
     for turn in turns:
         # Queued, as what it comes after: sent in the order in which the tab was changed.
         turn.then(
-            updates(parts, users.conversations, Conversations.once_more),
+            updates(parts, users.conversations, ConversationPanel.once_more),
             of(parts, ("moved_on", "conversation_id", "mode")),
             of(parts, PANES),
             concurrency_id="leave", **SLOW,
         )  # fmt: skip
         turn.then(
-            updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+            updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
             of(parts, ("conversations",)), **QUICK,
         ).then(
             lambda points: drawn(points)["timings"], parts["points"], parts["timings"], **QUICK
         ).then(
-            updates(parts, users.facts, Facts.remembered), of(parts, ("find_fact", "opened")),
+            updates(parts, users.facts, FactPanel.remembered), of(parts, ("find_fact", "opened")),
             of(parts, FACTS_OUTPUTS), concurrency_id="remembered", **SLOW,
         )  # fmt: skip
 
 
-def _wire_last_exchange(parts: Parts, users: Users) -> None:
+def _wire_last_exchange(parts: Parts, users: UserHandlers) -> None:
     inputs, outputs = of(parts, TURN_INPUTS), of(parts, TURN_OUTPUTS)
-    parts["edit"].click(updates(parts, users.turns, Turns.edit), inputs, outputs, **QUICK)
-    parts["keep"].click(updates(parts, users.turns, Turns.keep), None, outputs, **QUICK)
+    parts["edit"].click(updates(parts, users.turns, ChatTurns.edit), inputs, outputs, **QUICK)
+    parts["keep"].click(updates(parts, users.turns, ChatTurns.keep), None, outputs, **QUICK)
     undone = parts["undo"].click(
-        updates(parts, users.turns, Turns.undo, tab=True),
+        updates(parts, users.turns, ChatTurns.undo, tab=True),
         inputs,
         outputs,
         concurrency_id="leave",
@@ -122,43 +122,43 @@ def _wire_last_exchange(parts: Parts, users: Users) -> None:
     _relist(undone, parts, users)
 
 
-def _relist(event: Any, parts: Parts, users: Users) -> None:
+def _relist(event: Any, parts: Parts, users: UserHandlers) -> None:
     event.then(
-        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
     ).then(
-        updates(parts, users.facts, Facts.listed), of(parts, ("find_fact", "opened")),
+        updates(parts, users.facts, FactPanel.listed), of(parts, ("find_fact", "opened")),
         of(parts, FACTS_OUTPUTS), **QUICK,
     )  # fmt: skip
 
 
-def _wire_leaving(parts: Parts, users: Users) -> None:
+def _wire_leaving(parts: Parts, users: UserHandlers) -> None:
     # These are queued: their changes must come after the last ones of the turn they end.
     parts["stop"].click(
-        updates(parts, users.turns, Turns.stop, tab=True), None, parts["notice"],
+        updates(parts, users.turns, ChatTurns.stop, tab=True), None, parts["notice"],
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
     outputs = of(parts, PAGE_OUTPUTS)
     parts["new"].click(
-        updates(parts, users.conversations, Conversations.new, tab=True),
+        updates(parts, users.conversations, ConversationPanel.new, tab=True),
         parts["find_conversation"], outputs, concurrency_id="leave", **SLOW,
     )  # fmt: skip
     acted = parts["conversations"].click(clicked, None, parts["clicked"], **QUICK).then(
-        updates(parts, users.conversations, Conversations.act, tab=True),
+        updates(parts, users.conversations, ConversationPanel.act, tab=True),
         of(parts, ("clicked", "mode", *LISTED)), outputs,
         concurrency_id="leave", **SLOW,
     )  # fmt: skip
     acted.then(None, parts["download"], None, js=SAVE)
     _relist(acted, parts, users)
     parts["find_conversation"].change(
-        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
         of(parts, ("conversations",)), trigger_mode="always_last", **QUICK,
     )  # fmt: skip
     parts["memory"].input(
-        updates(parts, users.conversations, Conversations.set_memory),
+        updates(parts, users.conversations, ConversationPanel.set_memory),
         of(parts, ("conversation_id", "memory")), of(parts, ("conversation_id",)), **QUICK,
     ).then(
-        updates(parts, users.conversations, Conversations.listed), of(parts, LISTED),
+        updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
     )  # fmt: skip
 

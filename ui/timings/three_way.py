@@ -15,7 +15,7 @@ from ui.shell.page_states import notice, said
 NAMES = {"cold": "Text, cold", "warm": "Text, prefix cache warm", "kv": "KV injected"}
 
 
-class Measuring:
+class ThreeWayMeasurement:
     """Measures for `user`; nothing of it is remembered."""
 
     def __init__(self, service: ChatService, user: str) -> None:

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.simulation.scenario import HOUR, Scenario
 
 _BATCH = 4096
 
 
-class Crowd:
+class SimulatedUsers:
     """Users numbered from the most active on; the i-th talks in proportion to 1 / i^zipf.
 
     facts: of each user, int64 [users], geometric with the fleet's mean.
     """
 
-    def __init__(self, fleet: Fleet, scenario: Scenario) -> None:
+    def __init__(self, fleet: FleetDemand, scenario: Scenario) -> None:
         self._random = np.random.default_rng(scenario.seed)
         weights = np.arange(1, fleet.users + 1, dtype=np.float64) ** -fleet.zipf
         self._cumulative = np.cumsum(weights) / weights.sum()

@@ -7,12 +7,12 @@ import simpy
 from uhashring import HashRing
 
 from benchmarks.capacity.capacity import Memory
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.rates import Rates
-from benchmarks.capacity.service_times import Services
-from benchmarks.capacity.simulation.crowd import Crowd
+from benchmarks.capacity.service_times import ServiceTimes
+from benchmarks.capacity.simulation.crowd import SimulatedUsers
 from benchmarks.capacity.simulation.lru_tiers import Tier, Tiers
-from benchmarks.capacity.simulation.message_log import Journal
+from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
 from benchmarks.capacity.simulation.station import Station
 
@@ -24,7 +24,7 @@ class Simulation:
 
     def __init__(
         self,
-        fleet: Fleet,
+        fleet: FleetDemand,
         scenario: Scenario,
         rates: Rates,
         memory: Memory,
@@ -33,10 +33,10 @@ class Simulation:
         a_fact: int,
     ) -> None:
         self._scenario, self._a_fact = scenario, a_fact
-        self._crowd = Crowd(fleet, scenario)
-        self._services = Services(fleet, rates, memory, a_fact)
+        self._crowd = SimulatedUsers(fleet, scenario)
+        self._services = ServiceTimes(fleet, rates, memory, a_fact)
         self._environment = simpy.Environment()
-        self.journal = Journal()
+        self.journal = MessageLog()
         self.stations = {
             name: Station(
                 self._environment,

@@ -16,7 +16,7 @@ _DURING = 300.0  # seconds after the loss that are told apart
 _DEVIATIONS = 2.0  # below the mean before the loss; a rate no lower is back
 
 
-class Journal:
+class MessageLog:
     """Messages in the order in which their replies ended; times in seconds.
 
     retried: whose engine was lost before their first token. broken: after it. moved: users

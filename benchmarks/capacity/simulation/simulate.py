@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.capacity.capacity import memory_of
-from benchmarks.capacity.fleet_demand import Fleet
-from benchmarks.capacity.model_shape import Shape
+from benchmarks.capacity.fleet_demand import FleetDemand
+from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Rates
 from benchmarks.capacity.simulation.event_loop import Simulation
 from benchmarks.capacity.simulation.scenario import Scenario
@@ -15,7 +15,9 @@ from memory_engine.errors import SettingsError
 Report = dict[str, Any]
 
 
-def simulate(fleet: Fleet, shape: Shape, rates: Rates, scenario: Scenario, engines: int) -> Report:
+def simulate(
+    fleet: FleetDemand, shape: ModelShape, rates: Rates, scenario: Scenario, engines: int
+) -> Report:
     """Simulate so many engines; plain values, ready for `json.dumps`.
 
     Raises SettingsError if the only engine is to be lost.

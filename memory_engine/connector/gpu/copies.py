@@ -11,7 +11,7 @@ import torch
 
 from memory_engine.connector.gpu.pages import PagedLayer
 from memory_engine.connector.gpu.rope import Rope
-from memory_engine.connector.segments.tier_store import Store
+from memory_engine.connector.segments.tier_store import TierStore
 
 # Bytes gathered and rotated at a time. On a GPU it bounds the fp32 scratch; on a CPU a chunk
 # has to stay in the cache.
@@ -25,14 +25,18 @@ class Copies(Protocol):
     Everything is queued on the current stream; nothing waits for the device.
     """
 
-    def load(self, store: Store, index: torch.Tensor) -> None:
+    def load(self, store: TierStore, index: torch.Tensor) -> None:
         """Inject: gather from the arena, rotate for the positions, write the pages."""
 
-    def save(self, store: Store, index: torch.Tensor) -> None:
+    def save(self, store: TierStore, index: torch.Tensor) -> None:
         """Encode: read the pages, undo the rotation, store in the arena."""
 
     def move(
-        self, source: Store, source_slots: torch.Tensor, target: Store, target_slots: torch.Tensor
+        self,
+        source: TierStore,
+        source_slots: torch.Tensor,
+        target: TierStore,
+        target_slots: torch.Tensor,
     ) -> None:
         """Copy slots of one tier to slots of the other, int32 [tokens] each, on the device."""
 
@@ -48,7 +52,7 @@ class TorchCopies:
         self._ropes = ropes
         self._scratch = torch.empty(0)
 
-    def load(self, store: Store, index: torch.Tensor) -> None:
+    def load(self, store: TierStore, index: torch.Tensor) -> None:
         arena, pages, positions = index.long()
         keys, values = self._by_layer(arena.numel())
         for part in self._chunks(store, arena):
@@ -60,13 +64,17 @@ class TorchCopies:
         for layer, key, value in zip(self._layers, keys, values, strict=True):
             layer.write(key, value, pages)
 
-    def save(self, store: Store, index: torch.Tensor) -> None:
+    def save(self, store: TierStore, index: torch.Tensor) -> None:
         arena, pages, positions = index.long()
         for part in self._chunks(store, arena):
             store.put(arena[part], self.read(pages[part], positions[part]))
 
     def move(
-        self, source: Store, source_slots: torch.Tensor, target: Store, target_slots: torch.Tensor
+        self,
+        source: TierStore,
+        source_slots: torch.Tensor,
+        target: TierStore,
+        target_slots: torch.Tensor,
     ) -> None:
         for theirs, ours in zip(source.rows(), target.rows(), strict=True):
             rows = theirs.index_select(0, source_slots.to(theirs.device))
@@ -90,7 +98,7 @@ class TorchCopies:
             self._scratch = first.cache.new_empty(math.prod(shape))
         return self._scratch[: math.prod(shape)].view(shape)
 
-    def _chunks(self, store: Store, slots: torch.Tensor) -> Iterator[slice]:
+    def _chunks(self, store: TierStore, slots: torch.Tensor) -> Iterator[slice]:
         most = _CHUNK_CPU if slots.device.type == "cpu" else _CHUNK_GPU
         size = max(1, most // (store.data[0].numel() * 4))
         return (slice(start, start + size) for start in range(0, slots.numel(), size))

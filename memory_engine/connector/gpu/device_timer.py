@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-class DeviceClock:
+class DeviceTimer:
     """Sums up the time that the current stream of a device spends, by name, in seconds."""
 
     def __init__(self, device: torch.device) -> None:

@@ -10,7 +10,7 @@ from memory_engine.connector.gpu import kernels
 from memory_engine.connector.gpu.copies import Copies
 from memory_engine.connector.gpu.pages import PagedLayer
 from memory_engine.connector.gpu.rope import Rope
-from memory_engine.connector.segments.tier_store import Store
+from memory_engine.connector.segments.tier_store import TierStore
 
 _ROWS = 16  # token heads a program; 16 rows of 128 dimensions keep four warps busy
 _WORDS = 1024  # int32 words a program of `copy_rows`
@@ -59,21 +59,25 @@ class FusedCopies:
             "CACHE": getattr(tl, _TYPES[first.cache.dtype]),
         }
 
-    def load(self, store: Store, index: torch.Tensor) -> None:
+    def load(self, store: TierStore, index: torch.Tensor) -> None:
         self._launch("inject", store, index)
 
-    def save(self, store: Store, index: torch.Tensor) -> None:
+    def save(self, store: TierStore, index: torch.Tensor) -> None:
         self._launch("encode", store, index)
 
     def move(
-        self, source: Store, source_slots: torch.Tensor, target: Store, target_slots: torch.Tensor
+        self,
+        source: TierStore,
+        source_slots: torch.Tensor,
+        target: TierStore,
+        target_slots: torch.Tensor,
     ) -> None:
         for theirs, ours in zip(source.rows(), target.rows(), strict=True):
             words = theirs.shape[1]
             grid = (source_slots.numel(), triton.cdiv(words, _WORDS))
             kernels.copy_rows[grid](theirs, source_slots, ours, target_slots, words, WORDS=_WORDS)
 
-    def _launch(self, name: str, store: Store, index: torch.Tensor) -> None:
+    def _launch(self, name: str, store: TierStore, index: torch.Tensor) -> None:
         tokens = index.shape[1]
         grid = (triton.cdiv(tokens * self._heads, _ROWS), self._constants["LAYERS"])
         scaled = store.scales is not None
@@ -90,7 +94,7 @@ class FusedCopies:
 
 
 def require_agreement(
-    fused: Copies, plain: Copies, layers: Sequence[PagedLayer], store: Store
+    fused: Copies, plain: Copies, layers: Sequence[PagedLayer], store: TierStore
 ) -> None:
     """Raise NotFusedError unless both copy alike on this model, on a page nobody uses yet.
 

@@ -6,7 +6,7 @@ from typing import Any
 _MOST = 4096
 
 
-class KeptAccounts:
+class KeptOutcomes:
     """The last accounts, by owner and ticket.
 
     vLLM's streamed responses have no place for an account, so a streaming caller chooses a

@@ -2,7 +2,7 @@
 
     <folder>/<digest of the owner>.<rank>of<ranks>.safetensors
 
-The tensors are the rows of a `Store`, in the order of the ids that the header names. A file
+The tensors are the rows of a `TierStore`, in the order of the ids that the header names. A file
 is written whole and then renamed, so that no half of one is ever read; it may be deleted at
 any time, for KV can be computed again.
 """

@@ -11,7 +11,7 @@ _FP8_MAX = torch.finfo(FP8).max
 _SMALLEST = 1e-12  # keeps the scale of an all-zero vector finite
 
 
-class Store:
+class TierStore:
     """KV of `slots` tokens.
 
     `data` is [slots, layers, 2, kv_heads, head_dim] in the cache's dtype or FP8 (e4m3), and

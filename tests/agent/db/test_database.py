@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from agent.conversations.conversation_store import Transcript
+from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database, parse_url
 from agent.db.revision import check_revision, head_revision, migrate
 from agent.entities import UserTurn
@@ -38,12 +38,12 @@ async def test_many_writers_in_many_connections_lose_nothing(tmp_path: Path) -> 
     databases = [Database(url_of(tmp_path)) for _ in range(4)]
 
     async def write(number: int) -> UserTurn:
-        transcript = Transcript(databases[number % 4])
+        transcript = ConversationStore(databases[number % 4])
         return await transcript.add_message("ann", conversation, f"message {number}", remember=True)
 
-    conversation = await Transcript(databases[0]).new_conversation("ann")
+    conversation = await ConversationStore(databases[0]).new_conversation("ann")
     turns = await asyncio.gather(*(write(number) for number in range(40)))
-    messages = await Transcript(databases[0]).messages("ann", conversation)
+    messages = await ConversationStore(databases[0]).messages("ann", conversation)
     for database in databases:
         await database.aclose()
     assert len({turn.id for turn in turns}) == 40
@@ -80,14 +80,14 @@ async def test_a_file_that_cannot_be_written_is_told_so(tmp_path: Path) -> None:
     file = tmp_path / "inferscale.db"
     database = Database(f"sqlite+aiosqlite:///file:{file}?mode=ro&uri=true")
     with pytest.raises(DatabaseReadOnlyError, match="write permission"):
-        await Transcript(database).new_conversation("ann")
+        await ConversationStore(database).new_conversation("ann")
     await database.aclose()
 
 
 async def test_a_database_without_tables_says_to_migrate(tmp_path: Path) -> None:
     database = Database(url_of(tmp_path))
     with pytest.raises(DatabaseRevisionError, match="inferscale migrate"):
-        await Transcript(database).conversations("ann")
+        await ConversationStore(database).conversations("ann")
     with pytest.raises(DatabaseRevisionError, match="inferscale migrate"):
         await check_revision(database)
     await database.aclose()

@@ -3,11 +3,11 @@
 import json
 
 from agent.extraction.extractor import Extractor
-from agent.extraction.llm_extractor import ModelExtractor
+from agent.extraction.llm_extractor import LlmExtractor
 from agent.extraction.rule_extractor import RuleExtractor
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Prompt
-from tests.agent.fake_memory import StandInMemory, text_of
+from tests.agent.fake_memory import FakeMemory, text_of
 
 RULE = "-" * 8
 EXTRACTORS = ("rules", "model")
@@ -42,4 +42,4 @@ async def extractor_of(name: str) -> Extractor:
         return RuleExtractor()
     engine = FakeEngine(gullible, max_model_len=10**6)
     await engine.start()
-    return ModelExtractor(StandInMemory(engine))
+    return LlmExtractor(FakeMemory(engine))

@@ -6,9 +6,9 @@ import xgrammar
 from vllm.v1.structured_output.backend_xgrammar import has_xgrammar_unsupported_json_features
 from xgrammar.testing import _is_grammar_accept_string
 
-from agent.extraction.extraction_schema import Extracted
+from agent.extraction.extraction_schema import ExtractionAnswer
 
-SCHEMA = Extracted.model_json_schema()
+SCHEMA = ExtractionAnswer.model_json_schema()
 STATEMENT = {
     "quote": "I own {Rex} \U0001f436",
     "subject": "user",

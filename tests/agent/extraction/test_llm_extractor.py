@@ -11,14 +11,14 @@ from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
 from agent.extraction.english.subjects import USER
 from agent.extraction.extraction_prompts import CANARY, EXTRACTION
-from agent.extraction.extraction_schema import Extracted
+from agent.extraction.extraction_schema import ExtractionAnswer
 from agent.extraction.grounding import ground
-from agent.extraction.llm_extractor import ModelExtractor
+from agent.extraction.llm_extractor import LlmExtractor
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Prompt, Sampling
 from tests.agent.agent_builder import opened
-from tests.agent.fake_memory import StandInMemory, text_of
+from tests.agent.fake_memory import FakeMemory, text_of
 
 SAID_AT = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ async def found(
     engine = FakeEngine(reply, max_model_len=limit)
     await engine.start()
     turn = UserTurn(1, "ann", "1", message, SAID_AT)
-    return ground(turn, await ModelExtractor(StandInMemory(engine)).extract(turn))
+    return ground(turn, await LlmExtractor(FakeMemory(engine)).extract(turn))
 
 
 async def asked(message: str, reply: Callable[[Prompt], str], limit: int = 10**6) -> list[str]:
@@ -107,7 +107,7 @@ async def test_the_answer_is_bound_to_the_schema_and_not_to_any_json() -> None:
     """graphiti#868, #1774, mem0#3391, #2043: prose, the schema itself or missing keys come back."""
     asked_with: list[Sampling] = []
 
-    class Watching(StandInMemory):
+    class Watching(FakeMemory):
         def stream(self, plan, mode, sampling: Sampling):  # type: ignore[no-untyped-def]
             asked_with.append(sampling)
             return super().stream(plan, mode, sampling)
@@ -115,8 +115,8 @@ async def test_the_answer_is_bound_to_the_schema_and_not_to_any_json() -> None:
     engine = FakeEngine(lambda p: answer(), max_model_len=10**6)
     await engine.start()
     turn = UserTurn(1, "ann", "1", "I play golf.", SAID_AT)
-    await ModelExtractor(Watching(engine)).extract(turn)
-    assert [s.json_schema for s in asked_with] == [Extracted.model_json_schema()]
+    await LlmExtractor(Watching(engine)).extract(turn)
+    assert [s.json_schema for s in asked_with] == [ExtractionAnswer.model_json_schema()]
 
 
 async def test_the_model_sees_the_message_and_nothing_that_was_recalled() -> None:
@@ -129,9 +129,9 @@ async def test_the_model_sees_the_message_and_nothing_that_was_recalled() -> Non
 
     engine = FakeEngine(reply, max_model_len=10**6)
     await engine.start()
-    memory = StandInMemory(engine)
+    memory = FakeMemory(engine)
     turn = UserTurn(1, "ann", "1", 'I play {golf} \\ "on" Sundays. ```code```', SAID_AT)
-    await ModelExtractor(memory).extract(turn)
+    await LlmExtractor(memory).extract(turn)
     assert len(seen) == 1
     assert 'I play {golf} \\ "on" Sundays.' in seen[0]
     assert "code" not in seen[0]
@@ -192,7 +192,7 @@ async def test_an_answer_that_is_valid_at_the_second_try_counts() -> None:
 async def test_an_answer_that_is_cut_off_is_asked_for_again_with_less_text() -> None:
     """vllm#8350."""
 
-    class CuttingOff(StandInMemory):
+    class CuttingOff(FakeMemory):
         async def stream(self, plan, mode, sampling: Sampling):  # type: ignore[no-untyped-def]
             async for chunk in super().stream(plan, mode, sampling):
                 if chunk.finish_reason and text_of(plan.prompt).count("I own") > 1:
@@ -206,7 +206,7 @@ async def test_an_answer_that_is_cut_off_is_asked_for_again_with_less_text() -> 
     engine = FakeEngine(reply, max_model_len=10**6)
     await engine.start()
     turn = UserTurn(1, "ann", "1", "I own boat 0. I own boat 1. I own boat 2.", SAID_AT)
-    boats = await ModelExtractor(CuttingOff(engine)).extract(turn)
+    boats = await LlmExtractor(CuttingOff(engine)).extract(turn)
     assert [c.text for c in boats] == ["I own boat 0.", "I own boat 1.", "I own boat 2."]
 
 
@@ -300,7 +300,7 @@ def _always(reply: str, prompt: Prompt) -> str:
 
 
 def test_the_schema_bounds_the_answer() -> None:
-    schema = Extracted.model_json_schema()
+    schema = ExtractionAnswer.model_json_schema()
     assert schema["properties"]["statements"]["maxItems"] == 8
     fields = schema["$defs"]["Statement"]["properties"]
     assert next(iter(fields)) == "quote"
@@ -311,8 +311,8 @@ def test_the_schema_bounds_the_answer() -> None:
 async def test_a_model_that_only_babbles_leaves_a_visible_failure(database_url: str) -> None:
     async with opened(database_url, reply=lambda p: "Sure! Here is") as parts:
         parts.agent._remember_context = type(parts.agent._remember_context)(
-            ModelExtractor(parts.memory), parts.agent.facts, parts.agent._holding
+            LlmExtractor(parts.memory), parts.agent.facts, parts.agent._memory_sync
         )
         await parts.say("I play golf.")
         assert await parts.known() == []
-        assert await parts.agent.transcript.unremembered() != []
+        assert await parts.agent.conversations.unremembered() != []

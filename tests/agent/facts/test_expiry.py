@@ -31,7 +31,7 @@ def test_a_passing_state_lasts_its_day_or_one_day(when: date | None, ends: datet
 
 async def headache(parts: Parts) -> None:
     text = "I have a headache."
-    await parts.agent.knowledge.add("ann", [Candidate(text, text, kind="transient")])
+    await parts.agent.fact_manager.add("ann", [Candidate(text, text, kind="transient")])
 
 
 async def time_passes(parts: Parts) -> None:
@@ -39,7 +39,7 @@ async def time_passes(parts: Parts) -> None:
     passing = update(FactRow).where(FactRow.kind == "transient", FactRow.ended_at.is_(None))
     async with parts.database.write() as session:
         await session.execute(passing.values(valid_to=over))
-    parts.agent._holding._expiries["ann"] = over
+    parts.agent._memory_sync._expiries["ann"] = over
 
 
 async def test_a_passing_state_is_recalled_and_then_no_more(database_url: str) -> None:
@@ -47,7 +47,7 @@ async def test_a_passing_state_is_recalled_and_then_no_more(database_url: str) -
         await headache(parts)
         assert len((await parts.ask("How am I?")).facts) == 1
         (fact,) = await parts.service.facts("ann")
-        assert parts.agent._holding._expiries == {"ann": fact.valid_to}
+        assert parts.agent._memory_sync._expiries == {"ann": fact.valid_to}
         await time_passes(parts)
         assert (await parts.ask("How am I?")).facts == ()
         assert parts.memory.held["ann"] == []
@@ -117,7 +117,7 @@ async def test_upkeep_ends_what_expired_and_drops_what_another_program_forgot(
         await time_passes(server)
         await command.service.forget_fact("ann", "1")
         assert len(server.memory.held["ann"]) == 2
-        await server.agent.upkeep.once()
+        await server.agent.maintenance.once()
         assert server.memory.held["ann"] == []
         assert await server.memory.astray("ann") == []
         assert [e.kind for e in await server.service.history("ann", "2")] == ["added", "expired"]

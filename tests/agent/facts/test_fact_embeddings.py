@@ -11,7 +11,7 @@ import pytest
 from agent.agent import Agent
 from agent.db.database import Database
 from agent.extraction.rule_extractor import RuleExtractor
-from agent.facts.fact_embeddings import VectorStore
+from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
 from agent.facts.manual_facts import stated
@@ -72,7 +72,7 @@ def rows(folder: Path) -> list[tuple[int, str, str, int, int]]:
 
 
 async def recalled(agent: Agent, question: str) -> list[str]:
-    await agent._holding.ensure("ann")
+    await agent._memory_sync.ensure("ann")
     found = await agent._memory.recall("ann", question, 9)
     return [each.fact.text for each in found]
 
@@ -84,7 +84,7 @@ async def test_a_restart_embeds_nothing_and_recalls_the_same(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, embedder):
-        await agent.knowledge.add("ann", FACTS)
+        await agent.fact_manager.add("ann", FACTS)
         before = await recalled(agent, "boat")
         assert embedder.asked == [*(f.text for f in FACTS), "boat"]
     assert [row[1:] for row in rows(tmp_path)] == [("text", "one", 3, 12)] * 3
@@ -98,7 +98,7 @@ async def test_another_embedding_model_is_told_and_all_is_embedded_again(
 ) -> None:
     """mem0#6318, #3385, #3148, open-webui#28316, #28344: shapes that do not fit."""
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.knowledge.add("ann", FACTS)
+        await agent.fact_manager.add("ann", FACTS)
     wider = EmbeddingModel("two", 5)
     async with started(tmp_path, bundled_llm, wider) as (agent, embedder):
         assert (await recalled(agent, "boat"))[0] == "I own a boat."
@@ -111,8 +111,8 @@ async def test_a_forgotten_fact_has_no_vectors_in_the_database(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        first, *_ = await agent.knowledge.add("ann", FACTS)
-        await agent.knowledge.forget("ann", [first.id])
+        first, *_ = await agent.fact_manager.add("ann", FACTS)
+        await agent.fact_manager.forget("ann", [first.id])
         assert int(first.id) not in {row[0] for row in rows(tmp_path)}
         assert len(rows(tmp_path)) == 2
         assert "I ski." not in await recalled(agent, "ski")
@@ -129,7 +129,7 @@ async def test_what_a_turn_said_is_embedded_and_kept_with_its_fact(tmp_path: Pat
 async def test_vectors_come_back_as_they_were_and_replace_older_ones(tmp_path: Path) -> None:
     prepare(url_of(tmp_path))
     database = Database(url_of(tmp_path))
-    store, (fact, other) = VectorStore(database), await FactStore(database).add("ann", FACTS[:2])
+    store, (fact, other) = FactEmbeddings(database), await FactStore(database).add("ann", FACTS[:2])
     one, two = (np.asarray(v, dtype=np.float32) for v in ([0.6, 0.8, 0], [1, 0, 0]))
     await store.save("ann", MODEL, {fact.id: FactVectors(one, two), other.id: FactVectors(one)})
     await store.save("ann", MODEL, {fact.id: FactVectors(two)})
@@ -144,7 +144,7 @@ async def test_vectors_come_back_as_they_were_and_replace_older_ones(tmp_path: P
 async def test_vectors_of_another_user_or_of_a_forgotten_fact_are_not_kept(tmp_path: Path) -> None:
     prepare(url_of(tmp_path))
     database = Database(url_of(tmp_path))
-    facts, store = FactStore(database), VectorStore(database)
+    facts, store = FactStore(database), FactEmbeddings(database)
     (mine,) = await facts.add("ann", FACTS[:1])
     (gone,) = await facts.add("ben", FACTS[:1])
     await Forgetting(database).facts("ben", [gone.id])
@@ -156,7 +156,7 @@ async def test_vectors_of_another_user_or_of_a_forgotten_fact_are_not_kept(tmp_p
 
 async def test_a_damaged_vector_is_computed_again(tmp_path: Path, bundled_llm: Path) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.knowledge.add("ann", FACTS)
+        await agent.fact_manager.add("ann", FACTS)
     with closing(sqlite3.connect(tmp_path / "inferscale.db")) as connection, connection:
         connection.execute("UPDATE fact_vectors SET vector = x'00' WHERE fact_id = 2")
     async with started(tmp_path, bundled_llm) as (agent, embedder):
@@ -174,9 +174,9 @@ async def test_a_locked_database_costs_the_vectors_not_the_reply(
     async def locked(*_: object) -> None:
         raise DatabaseLockedError("The database is locked.")
 
-    monkeypatch.setattr(VectorStore, "save", locked)
+    monkeypatch.setattr(FactEmbeddings, "save", locked)
     async with started(tmp_path, bundled_llm) as (agent, _):
-        await agent.knowledge.add("ann", FACTS)
+        await agent.fact_manager.add("ann", FACTS)
         assert (await recalled(agent, "boat"))[0] == "I own a boat."
     assert "the vectors of 3 facts could not be kept" in caplog.text
     assert rows(tmp_path) == []
@@ -186,8 +186,8 @@ async def test_reindexing_embeds_all_that_holds_with_the_model_of_now(
     tmp_path: Path, bundled_llm: Path
 ) -> None:
     async with started(tmp_path, bundled_llm) as (agent, _):
-        first, *_ = await agent.knowledge.add("ann", FACTS)
-        await agent.knowledge.forget("ann", [first.id])
+        first, *_ = await agent.fact_manager.add("ann", FACTS)
+        await agent.fact_manager.forget("ann", [first.id])
     database, embedder = Database(url_of(tmp_path)), CountingEmbedder(EmbeddingModel("two", 2))
     assert await reindex(database, embedder, "ann") == 2
     await database.aclose()

@@ -60,7 +60,7 @@ async def test_so_many_facts_can_be_forgotten_at_once(database_url: str, count: 
         async with parts.database.write() as session:
             told = [f"I own zanzibar {n}." for n in range(count)]
             session.add_all(FactRow(owner="ann", text=t, same_as=same_as(t)) for t in told)
-        await parts.agent._holding.refresh("ann")
+        await parts.agent._memory_sync.refresh("ann")
         facts = [fact.id for fact in await parts.service.facts("ann") if fact.id != kept.id]
         assert len(facts) == len(await parts.memory.engine.owned("ann")) - 2 == count
         failed = await parts.service.forget_facts("ann", facts)

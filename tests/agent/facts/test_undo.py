@@ -47,7 +47,7 @@ async def test_an_update_is_undone_and_keeps_the_beginning_until_then(database_u
         await parts.service.add_fact("ann", "I ski.")
         first = await parts.service.add_fact("ann", "I have a dog.")
         text = "I have a dog, and it is called Biscuit."
-        turn = await parts.agent.transcript.add_message("ann", None, text, remember=False)
+        turn = await parts.agent.conversations.add_message("ann", None, text, remember=False)
         change = Change(Candidate(text, text), (first.id,), "update")
         assert await parts.agent.facts.save(turn, [change], await parts.agent.facts.version("ann"))
         (_, fuller) = await parts.service.facts("ann")

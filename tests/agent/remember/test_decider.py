@@ -13,10 +13,10 @@ from agent.agent import Agent
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change, Operation
 from agent.remember.decider import NEAREST, Question, decided
-from agent.remember.llm_decider import ModelDecider
+from agent.remember.llm_decider import LlmDecider
 from memory_engine.types import Chunk, Mode, Plan, Prompt, Sampling
 from tests.agent.agent_builder import opened
-from tests.agent.fake_memory import StandInMemory, text_of
+from tests.agent.fake_memory import FakeMemory, text_of
 
 NOW = datetime(2026, 5, 6, tzinfo=UTC)
 
@@ -97,7 +97,7 @@ async def test_nobody_is_asked_when_nothing_is_near() -> None:
     assert judge.asked == []
 
 
-class Scripted(StandInMemory):
+class Scripted(FakeMemory):
     """A memory whose model gives these answers, one after the other."""
 
     def __init__(self, *answers: str) -> None:
@@ -127,7 +127,7 @@ QUESTIONS = [
 
 async def test_the_schema_admits_only_what_is_shown_and_bounds_the_answer() -> None:
     memory = Scripted(decisions(("s1", "supersede", "f1")))
-    assert await ModelDecider(memory).decide("ann", QUESTIONS) == {0: ("supersede", "7")}
+    assert await LlmDecider(memory).decide("ann", QUESTIONS) == {0: ("supersede", "7")}
     schema: Any = memory.samplings[0].json_schema
     array = schema["properties"]["decisions"]
     assert array["maxItems"] == 2
@@ -145,13 +145,13 @@ async def test_labels_that_were_not_shown_are_ignored_with_a_word_in_the_log(
 ) -> None:
     """mem0#3931, #4437, #4674, #4708, A-mem#11: an id that does not exist; the update is lost."""
     memory = Scripted(decisions(triple, ("s2", "retract", "f1")))
-    assert await ModelDecider(memory).decide("ann", QUESTIONS) == {1: ("retract", "7")}
+    assert await LlmDecider(memory).decide("ann", QUESTIONS) == {1: ("retract", "7")}
     assert "names what was not shown" in caplog.text
 
 
 async def test_of_two_answers_about_one_statement_the_first_counts() -> None:
     memory = Scripted(decisions(("s1", "repeat", "f1"), ("s1", "retract", "f2")))
-    assert await ModelDecider(memory).decide("ann", QUESTIONS) == {0: ("repeat", "7")}
+    assert await LlmDecider(memory).decide("ann", QUESTIONS) == {0: ("repeat", "7")}
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ async def test_of_two_answers_about_one_statement_the_first_counts() -> None:
 )
 async def test_an_invalid_answer_is_asked_for_again_and_then_loses_nothing(nonsense: str) -> None:
     memory = Scripted(nonsense, decisions(("s1", "repeat", "f1")))
-    assert await ModelDecider(memory).decide("ann", QUESTIONS) == {0: ("repeat", "7")}
+    assert await LlmDecider(memory).decide("ann", QUESTIONS) == {0: ("repeat", "7")}
     assert [s.temperature for s in memory.samplings] == [0.0, 0.5]
     memory = Scripted(nonsense, nonsense)
-    assert await ModelDecider(memory).decide("ann", QUESTIONS) == {}
+    assert await LlmDecider(memory).decide("ann", QUESTIONS) == {}
 
 
 async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(database_url: str) -> None:
@@ -183,7 +183,7 @@ async def test_a_vegetarian_who_eats_steak_is_no_longer_recalled_as_one(database
             return decisions(("s1", "supersede", "f1"))
         return "All right."
 
-    async with opened(database_url, reply=reply, decider=ModelDecider) as parts:
+    async with opened(database_url, reply=reply, decider=LlmDecider) as parts:
         await parts.service.add_fact("ann", "My usual order is vegetarian food.")
         await parts.say("My usual order is steak.")
         assert await parts.known() == ["My usual order is steak."]
@@ -205,7 +205,7 @@ async def test_facts_forgotten_while_the_model_decides_are_not_touched(database_
             self, owner: str, questions: Sequence[Question]
         ) -> Mapping[int, tuple[Operation, str]]:
             if not self.asked:
-                await self.agent.knowledge.forget(owner, ["1"])
+                await self.agent.fact_manager.forget(owner, ["1"])
                 await asyncio.sleep(0)
             return await super().decide(owner, questions)
 

@@ -148,14 +148,14 @@ async def test_an_outage_is_not_the_turns_fault_and_it_stays_pending(database_ur
         extractor.stopped = False
         async with parts.database.write() as session:
             await session.execute(update(TurnRow).values(created_at=utc_now() - LEFT_AFTER))
-        await parts.agent.upkeep.once()
+        await parts.agent.maintenance.once()
         await parts.service.settle("ann")
         assert await parts.known() == ["I live in Bern."]
 
 
 async def test_a_crash_before_remembering_is_made_good_at_the_next_start(database_url: str) -> None:
     async with opened(database_url) as parts:
-        await parts.agent.transcript.add_message("ann", None, "I live in Bern.", remember=True)
+        await parts.agent.conversations.add_message("ann", None, "I live in Bern.", remember=True)
     async with opened(database_url) as parts:
         await parts.service.start()
         await parts.service.settle("ann")

@@ -18,7 +18,7 @@ from app.api.application import create_api
 from app.api.gate import Gate
 from app.auth.accounts import Accounts
 from app.auth.api_keys import ApiKeys
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.passwords import Passwords
 from app.auth.sign_in import SignIn
 from app.auth.sign_in_page import create_door
@@ -79,7 +79,10 @@ async def api(
     """The API with `settings` over parts as `opened` makes them."""
     chosen = Settings(**(settings or {}))
     async with opened(url_of(folder), **of_parts) as parts:
-        keys, sessions = ApiKeys(parts.database), Sessions(parts.database, chosen.session_days)
+        keys, sessions = (
+            ApiKeys(parts.database),
+            BrowserSessions(parts.database, chosen.session_days),
+        )
         accounts = Accounts(parts.database, Passwords(CHEAP))
         desk = Desk(parts.service, chosen, SignIn(chosen, keys, sessions))
         door = create_door(sessions, accounts if chosen.auth == "accounts" else None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.db.tables import AccountRow
 from app.auth.accounts import Accounts, users_of
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.passwords import LONGEST, SHORTEST, Passwords
 from memory_engine.errors import NotFoundError, UserError
 from tests.agent.agent_builder import Parts, opened, url_of
@@ -74,7 +74,7 @@ async def test_hashes_are_argon2id_salted_and_made_anew_when_parameters_change(
     tmp_path: Path,
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        sessions = Sessions(parts.database, 1)
+        sessions = BrowserSessions(parts.database, 1)
         for name in ("ann", "bob"):
             await accounts_of(parts).add(name, PASSWORD)
         before, bobs = await stored(parts, "ann"), await stored(parts, "bob")
@@ -90,7 +90,7 @@ async def test_hashes_are_argon2id_salted_and_made_anew_when_parameters_change(
 
 async def test_a_password_that_changes_while_it_is_compared_opens_nothing(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        sessions = Sessions(parts.database, 1)
+        sessions = BrowserSessions(parts.database, 1)
         accounts = accounts_of(parts)
         await accounts.add("ann", PASSWORD)
 
@@ -109,7 +109,7 @@ async def test_a_password_that_changes_while_it_is_compared_opens_nothing(tmp_pa
 
 async def test_of_two_changes_of_a_password_at_once_one_is_made(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        sessions = Sessions(parts.database, 1)
+        sessions = BrowserSessions(parts.database, 1)
         accounts = accounts_of(parts)
         await accounts.add("ann", PASSWORD)
         wanted = [f"another long secret {n}" for n in range(4)]
@@ -126,7 +126,7 @@ async def test_an_account_that_is_removed_while_its_password_changes_stays_remov
     tmp_path: Path,
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        sessions = Sessions(parts.database, 1)
+        sessions = BrowserSessions(parts.database, 1)
         accounts = accounts_of(parts)
         await accounts.add("ann", PASSWORD)
 
@@ -159,7 +159,7 @@ async def test_an_unknown_name_takes_the_same_work_as_a_wrong_password(tmp_path:
         accounts = accounts_of(parts, hasher)
         await accounts.add("ann", PASSWORD)
         for name in ("ann", "nobody"):
-            assert await accounts.sign_in(name, "wrong", Sessions(parts.database, 1)) is None
+            assert await accounts.sign_in(name, "wrong", BrowserSessions(parts.database, 1)) is None
         anns, nobodys = hasher.compared
         assert anns.rpartition("$")[0].split("$")[:4] == nobodys.split("$")[:4]
         assert len(anns) == len(nobodys)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from agent.db.tables import SessionRow
 from agent.db.utc import utc_now
 from app.api.gate import AT_THE_DOOR
-from app.auth.browser_sessions import Sessions
+from app.auth.browser_sessions import BrowserSessions
 from app.auth.sign_in import COOKIE
 from app.auth.sign_in_page import create_door
 from tests.app.api.api_server import Api, api
@@ -202,7 +202,7 @@ async def test_another_sites_page_cannot_make_a_browser_post(tmp_path: Path, pat
 
 async def test_all_that_the_door_has_is_reached(tmp_path: Path) -> None:
     async with with_ann(tmp_path) as at:
-        door = create_door(Sessions(at.parts.database, 1), at.accounts)
+        door = create_door(BrowserSessions(at.parts.database, 1), at.accounts)
         assert {route.path for route in door.routes if isinstance(route, Route)} == AT_THE_DOOR
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.capacity.che_approximation import hit_rate
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.planner import plan
 from memory_engine.errors import SettingsError
@@ -17,7 +17,7 @@ from tests.benchmarks.capacity.report_builder import the_rates
 SHAPE = shape_of("llama-8b")
 A_TOKEN = 131_072
 # 10 messages a second, 600 users talking.
-FLEET = Fleet(users=172_800, messages=5, facts=20, tokens=10, arena_gib=10, host_gib=20)
+FLEET = FleetDemand(users=172_800, messages=5, facts=20, tokens=10, arena_gib=10, host_gib=20)
 
 
 def test_bytes_are_tokens_times_the_bytes_of_one() -> None:
@@ -33,7 +33,7 @@ def test_bytes_are_tokens_times_the_bytes_of_one() -> None:
 
 
 def test_the_device_has_what_weights_and_cache_leave_of_it() -> None:
-    report = plan(Fleet(facts=20, tokens=10), SHAPE, the_rates())
+    report = plan(FleetDemand(facts=20, tokens=10), SHAPE, the_rates())
     cache = 64 * (200 + 128) * A_TOKEN
     left = int(100 * 2**30 * 0.88) - SHAPE.weight_bytes - cache
     assert report["engine"]["bytes"]["device"] == left
@@ -70,13 +70,13 @@ def test_who_comes_back_after_their_kv_is_gone_is_text_once_and_encoded_again() 
 def test_time_to_first_token_is_what_was_measured_for_so_many_tokens() -> None:
     times = plan(FLEET, SHAPE, the_rates())["ttft_ms"]
     assert times == {"text": 30.0, "device": 12.0, "host": 14.0, "disk": None}
-    disk = Fleet(facts=20, tokens=10, arena_gib=1, host_gib=1, disk_gib=10, disk_gb_per_s=1)
+    disk = FleetDemand(facts=20, tokens=10, arena_gib=1, host_gib=1, disk_gib=10, disk_gb_per_s=1)
     a_user_ms = 200 * A_TOKEN / 1e9 * 1000
     assert plan(disk, SHAPE, the_rates())["ttft_ms"]["disk"] == pytest.approx(14 + a_user_ms, 1e-3)
 
 
 def test_facts_beyond_k_are_held_and_not_sent() -> None:
-    report = plan(Fleet(facts=200, tokens=10, k=20, arena_gib=10), SHAPE, the_rates())
+    report = plan(FleetDemand(facts=200, tokens=10, k=20, arena_gib=10), SHAPE, the_rates())
     assert report["ttft_ms"]["text"] == 30.0
     assert report["bytes"]["a_user"] == 2000 * A_TOKEN
 
@@ -95,7 +95,7 @@ def test_what_an_engine_held_is_encoded_again_by_the_others() -> None:
 
 
 def test_overload_has_no_waiting_time() -> None:
-    crowd = Fleet(users=10_000_000, facts=20, tokens=10, arena_gib=10, engines=1)
+    crowd = FleetDemand(users=10_000_000, facts=20, tokens=10, arena_gib=10, engines=1)
     arms = plan(crowd, SHAPE, the_rates())["load"]["arms"]
     assert arms["text"]["wait_ms"] is None
     assert arms["text"]["utilization"] > 1
@@ -103,9 +103,9 @@ def test_overload_has_no_waiting_time() -> None:
 
 def test_a_model_that_does_not_fit_is_refused_with_what_to_do() -> None:
     with pytest.raises(SettingsError, match="raise --tensor-parallel"):
-        plan(Fleet(), shape_of("llama-70b"), the_rates())
+        plan(FleetDemand(), shape_of("llama-70b"), the_rates())
     with pytest.raises(SettingsError, match="does not hold one user"):
-        plan(Fleet(facts=5000, tokens=40, arena_gib=1, host_gib=0), SHAPE, the_rates())
+        plan(FleetDemand(facts=5000, tokens=40, arena_gib=1, host_gib=0), SHAPE, the_rates())
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_model_that_does_not_fit_is_refused_with_what_to_do() -> None:
 )
 def test_numbers_that_cannot_work_name_their_option(field: str, value: object) -> None:
     with pytest.raises(SettingsError, match=f"--{field.replace('_', '-')}"):
-        Fleet(**{field: value})  # type: ignore[arg-type]
+        FleetDemand(**{field: value})  # type: ignore[arg-type]
 
 
 @settings(max_examples=50, deadline=None)
@@ -136,7 +136,7 @@ def test_more_users_never_need_fewer_engines_and_kv_never_takes_longer(
     users: int, facts: int, tokens: int, store: str
 ) -> None:
     def needed(count: int) -> dict[str, int]:
-        fleet = Fleet(users=count, facts=facts, tokens=tokens, store=store, arena_gib=60)  # type: ignore[arg-type]
+        fleet = FleetDemand(users=count, facts=facts, tokens=tokens, store=store, arena_gib=60)  # type: ignore[arg-type]
         report = plan(fleet, SHAPE, the_rates())
         assert report["ttft_ms"]["device"] <= report["ttft_ms"]["text"]
         engines: dict[str, int] = report["engines_needed"]

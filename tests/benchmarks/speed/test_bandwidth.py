@@ -11,7 +11,7 @@ from benchmarks.speed.bandwidth import (
     synthetic_rope,
 )
 from memory_engine.connector.gpu.copies import TorchCopies
-from memory_engine.connector.segments.tier_store import Store
+from memory_engine.connector.segments.tier_store import TierStore
 
 SHAPE = CacheShape(layers=2, kv_heads=2, head_dim=16, dtype="bfloat16")
 
@@ -27,7 +27,7 @@ def test_the_synthetic_cache_can_be_injected_into() -> None:
     layers = synthetic_layers(SHAPE, 8, "cpu")
     assert layers[0].strides is not None
     assert layers[1].same_layout(layers[0])
-    store = Store(50, (2, 2, 16), torch.bfloat16, torch.device("cpu"))
+    store = TierStore(50, (2, 2, 16), torch.bfloat16, torch.device("cpu"))
     store.data.normal_()
     index = _index(50, 6)
     TorchCopies(layers, [(synthetic_rope(16, 50, "cpu"), [0, 1])]).load(store, index)

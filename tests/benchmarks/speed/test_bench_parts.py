@@ -7,14 +7,14 @@ from app.settings import Settings
 from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.bench_session import planned, sized_arguments
 from benchmarks.speed.prompt_material import random_tokens
-from benchmarks.speed.workload import FULL_CPU, FULL_GPU, PREFIX_TOKENS, QUESTION_TOKENS, Bench
+from benchmarks.speed.workload import FULL_CPU, FULL_GPU, PREFIX_TOKENS, QUESTION_TOKENS, Workload
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineStoppedError, SettingsError, UnsupportedModelError
 from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
 
-BENCH = Bench(ks=(0, 3), fact_tokens=5, repeats=2)
-SMALL = Bench(
+BENCH = Workload(ks=(0, 3), fact_tokens=5, repeats=2)
+SMALL = Workload(
     ks=(0, 2),
     fact_tokens=5,
     repeats=1,
@@ -31,7 +31,7 @@ SMALL = Bench(
 MIB = 1 << 20
 
 
-def tokens(bench: Bench = BENCH) -> list[int]:
+def tokens(bench: Workload = BENCH) -> list[int]:
     return random_tokens(5000, bench.tokens_needed)
 
 
@@ -113,7 +113,7 @@ async def test_more_tokens_than_the_engine_takes_is_the_users_error() -> None:
 )
 def test_a_benchmark_of_nothing_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(SettingsError):
-        Bench(**wrong)  # type: ignore[arg-type]
+        Workload(**wrong)  # type: ignore[arg-type]
 
 
 def test_the_dummy_models_take_as_much_kv_a_token_as_the_real_ones() -> None:
@@ -122,7 +122,7 @@ def test_the_dummy_models_take_as_much_kv_a_token_as_the_real_ones() -> None:
 
 
 def test_the_arena_and_the_context_grow_to_what_the_benchmark_needs() -> None:
-    bench = Bench(ks=(0, 200), fact_tokens=40)
+    bench = Workload(ks=(0, 200), fact_tokens=40)
     arguments = sized_arguments(Settings(dtype="bfloat16"), bench, LLAMA_8B)
     assert arguments["max_model_len"] >= bench.longest_prompt
     assert arguments["arena_bytes"] >= bench.longest_prompt * 128 * 1024
@@ -131,18 +131,18 @@ def test_the_arena_and_the_context_grow_to_what_the_benchmark_needs() -> None:
 
 def test_host_memory_is_as_large_as_the_facts_unless_given() -> None:
     settings = Settings(dtype="bfloat16")
-    fitted = sized_arguments(settings, Bench(host_mib=None), LLAMA_8B)
+    fitted = sized_arguments(settings, Workload(host_mib=None), LLAMA_8B)
     assert fitted["host_bytes"] > 100 * 24 * 128 * 1024
-    given = sized_arguments(settings, Bench(host_mib=1000), LLAMA_8B)
+    given = sized_arguments(settings, Workload(host_mib=1000), LLAMA_8B)
     assert given["host_bytes"] == 1000 * MIB
     with pytest.raises(SettingsError, match="--host-mib 100 does not hold the facts"):
-        sized_arguments(settings, Bench(host_mib=100), LLAMA_8B)
+        sized_arguments(settings, Workload(host_mib=100), LLAMA_8B)
 
 
 def test_a_rank_holds_its_share_of_the_facts() -> None:
     settings = Settings(dtype="bfloat16", arena_mib=16)
-    whole = sized_arguments(settings, Bench(), LLAMA_8B)
-    half = sized_arguments(settings, Bench(tensor_parallel=2), LLAMA_8B)
+    whole = sized_arguments(settings, Workload(), LLAMA_8B)
+    half = sized_arguments(settings, Workload(tensor_parallel=2), LLAMA_8B)
     assert half["arena_bytes"] < whole["arena_bytes"]
     assert half["tensor_parallel_size"] == 2
     assert "tensor_parallel_size" not in whole
@@ -150,13 +150,13 @@ def test_a_rank_holds_its_share_of_the_facts() -> None:
 
 def test_more_facts_than_the_model_can_read_is_the_users_error() -> None:
     with pytest.raises(SettingsError, match="the model takes 512"):
-        sized_arguments(Settings(), Bench(), LLAMA_8B | {"max_position_embeddings": 512})
+        sized_arguments(Settings(), Workload(), LLAMA_8B | {"max_position_embeddings": 512})
 
 
 def test_everything_is_sized_for_the_machine_and_what_is_given_wins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert planned(full=False, repeats=None) == Bench()
+    assert planned(full=False, repeats=None) == Workload()
     monkeypatch.setattr("app.hardware._first_gpu", lambda: ("", 0))
     assert planned(full=True, load_k=None) == FULL_CPU
     monkeypatch.setattr("app.hardware._first_gpu", lambda: ("NVIDIA Test", 80 << 30))

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed import chat_beside_import as chatting
 from benchmarks.speed.chat_beside_import import measure_chat, segments_of
 from benchmarks.speed.prompt_material import Material, random_tokens
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.encoding.windows import FactSegment
 from memory_engine.engines.base import EncodeJob
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
@@ -17,7 +17,7 @@ from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, started
 
 FACTS = Material.cut_from(random_tokens(5000, 300), 40, 5)
 CHATTING = Material.cut_from(random_tokens(5000, 300), 3, 5)
-BENCH = Bench(fact_tokens=5, load_k=3, encode_facts=40, chat_requests=3)
+BENCH = Workload(fact_tokens=5, load_k=3, encode_facts=40, chat_requests=3)
 
 
 class Watched(TieredEngine):

@@ -4,13 +4,13 @@ import pytest
 
 from benchmarks.speed.encoding_rate import measure_encoding
 from benchmarks.speed.prompt_material import Material, random_tokens
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import EngineError
 from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
 
 FACTS = Material.cut_from(random_tokens(5000, 300), 40, 5)
-BENCH = Bench(fact_tokens=5, encode_facts=40, encode_in_flight=(1, 2))
+BENCH = Workload(fact_tokens=5, encode_facts=40, encode_in_flight=(1, 2))
 
 
 async def test_the_rate_is_measured_for_every_number_in_flight() -> None:

@@ -4,12 +4,12 @@ import pytest
 
 from benchmarks.speed.latency import WARM_UPS, Arm, Row, measure_row
 from benchmarks.speed.prompt_material import Material, random_tokens
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode
 from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
 
-BENCH = Bench(ks=(3,), fact_tokens=5, repeats=3)
+BENCH = Workload(ks=(3,), fact_tokens=5, repeats=3)
 
 
 async def with_facts(engine: TieredEngine | None = None) -> tuple[TieredEngine, Material]:
@@ -46,7 +46,7 @@ async def test_the_first_turn_is_dropped() -> None:
 
 async def test_kv_from_host_memory_is_a_fourth_arm() -> None:
     engine, material = await with_facts()
-    bench = Bench(ks=(3,), fact_tokens=5, repeats=2, host_mib=None)
+    bench = Workload(ks=(3,), fact_tokens=5, repeats=2, host_mib=None)
     row = await measure_row(engine, bench, material, 3, silent)
     assert set(row["host_ttft_ms"]) == {"median", "p90"}
     assert row["host_speedup"] > 0
@@ -61,7 +61,7 @@ async def test_without_it_the_row_says_so() -> None:
 
 async def test_segments_that_did_not_come_from_the_host_are_not_measured_as_if() -> None:
     engine, material = await with_facts(TieredEngine(loses=1))
-    bench = Bench(ks=(3,), fact_tokens=5, repeats=1, host_mib=None)
+    bench = Workload(ks=(3,), fact_tokens=5, repeats=1, host_mib=None)
     with pytest.raises(EngineError, match="3 segments came from host memory"):
         await measure_row(engine, bench, material, 3, silent)
 

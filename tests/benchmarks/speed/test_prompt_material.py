@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from benchmarks.speed.prompt_material import Material, random_tokens
-from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS, Bench
+from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS, Workload
 
 
 def material(facts: int = 3, fact_tokens: int = 5) -> Material:
@@ -68,7 +68,7 @@ def test_another_owner_shares_tokens_and_no_segment() -> None:
 
 
 def test_a_plan_asks_for_enough_tokens_for_every_part() -> None:
-    bench = Bench(ks=(2,), fact_tokens=4, fact_lengths=(50,), load_k=3, encode_facts=9)
+    bench = Workload(ks=(2,), fact_tokens=4, fact_lengths=(50,), load_k=3, encode_facts=9)
     Material.cut_from(range(bench.tokens_needed), bench.facts, 4)
     Material.cut_from(range(bench.tokens_needed), 3, 50)
     Material.cut_from(range(bench.tokens_needed), 9, 4)

@@ -5,12 +5,14 @@ import pytest
 from benchmarks.speed.measured_request import Reply, ask
 from benchmarks.speed.prompt_material import Material, random_tokens
 from benchmarks.speed.throughput import measure_load
-from benchmarks.speed.workload import Bench
+from benchmarks.speed.workload import Workload
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode, Usage
 from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
 
-BENCH = Bench(ks=(0,), fact_tokens=5, concurrency=(4,), requests=8, output_tokens=(1, 3), load_k=3)
+BENCH = Workload(
+    ks=(0,), fact_tokens=5, concurrency=(4,), requests=8, output_tokens=(1, 3), load_k=3
+)
 
 
 async def with_facts(engine: TieredEngine | None = None) -> tuple[TieredEngine, Material]:

@@ -15,7 +15,7 @@ from memory_engine.engines.base import Engine
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Plan, Prompt
-from tests.agent.fake_memory import StandInMemory, text_of
+from tests.agent.fake_memory import FakeMemory, text_of
 
 REPLY_FIELDS = {
     "reply",
@@ -58,7 +58,7 @@ class Stage:
         monkeypatch.setenv("INFERSCALE_EXTRACTOR", "rules")
         monkeypatch.setattr("app.composition.build_engine", self._engine)
         monkeypatch.setattr(
-            "app.composition.build_memory", lambda s, engine, *_: StandInMemory(engine)
+            "app.composition.build_memory", lambda s, engine, *_: FakeMemory(engine)
         )
 
     def _engine(self, model: str, arguments: dict[str, Any]) -> Engine:
@@ -133,13 +133,13 @@ def test_the_reply_is_on_stdout_and_its_account_on_stderr(stage: Stage) -> None:
 
 
 def test_facts_that_did_not_fit_are_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = StandInMemory.plan
+    plan = FakeMemory.plan
 
     def with_left_out(*arguments: Any, **options: Any) -> Plan:
         made = plan(*arguments, **options)
         return Plan(made.prompt, made.used, made.injectable, left_out=7)
 
-    monkeypatch.setattr(StandInMemory, "plan", with_left_out)
+    monkeypatch.setattr(FakeMemory, "plan", with_left_out)
     result = stage.run("ask", "--user", "ann", "What is my dog called?")
     assert "7 recalled facts did not fit and were left out." in result.stderr
 

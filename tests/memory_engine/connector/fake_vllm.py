@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_engine.connector.metadata import StepPlan, Verdict, WorkerReport
+from memory_engine.connector.metadata import StepOrders, Verdict, WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
@@ -49,7 +49,7 @@ class Work:
     by the step, and `expected` is what the pages of its requests hold after it.
     """
 
-    plan: StepPlan
+    plan: StepOrders
     cached: dict[int, Kv]
     computed: dict[int, Kv]
     expected: dict[int, Kv]
@@ -212,7 +212,7 @@ class PlayedVllm:
         self.in_flight.append(Work(plan, self.cached, computed, expected))
         self.cached = {}
 
-    def _note_saved(self, plan: StepPlan, request: Played, blocks: set[int]) -> None:
+    def _note_saved(self, plan: StepOrders, request: Played, blocks: set[int]) -> None:
         if plan.save is None or request.op != "encode":
             return
         mine = {

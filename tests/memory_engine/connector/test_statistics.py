@@ -7,7 +7,7 @@ import pytest
 import torch
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from memory_engine.connector.gpu.device_timer import DeviceClock
+from memory_engine.connector.gpu.device_timer import DeviceTimer
 from memory_engine.connector.metadata import Verdict, WorkerReport
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
@@ -87,7 +87,7 @@ def test_prometheus_gets_every_counter_and_gauge() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_the_devices_time_is_told_once(device: str) -> None:
-    clock = DeviceClock(torch.device(device))
+    clock = DeviceTimer(torch.device(device))
     with clock.measured("inject_seconds"):
         torch.ones(1 << 20, device=device).sum()
     if device == "cuda":

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from memory_engine.encoding import admission as turns
-from memory_engine.encoding.admission import Turns
+from memory_engine.encoding.admission import Admission
 
 
 class Encodes:
     """Starts encodes and counts how many run."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Admission) -> None:
         self._turns = turns
         self.running = 0
         self.most = 0
@@ -33,7 +33,7 @@ async def soon() -> None:
 
 
 async def test_as_many_encodes_run_as_are_allowed() -> None:
-    encodes = Encodes(Turns(3))
+    encodes = Encodes(Admission(3))
     tasks = [asyncio.create_task(encodes.one()) for _ in range(8)]
     await soon()
     assert encodes.running == 3
@@ -43,7 +43,7 @@ async def test_as_many_encodes_run_as_are_allowed() -> None:
 
 
 async def test_no_encode_starts_before_a_reply_has_its_first_token() -> None:
-    held = Turns(3)
+    held = Admission(3)
     first_token = held.reply("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())
@@ -60,7 +60,7 @@ async def test_while_people_chat_one_short_encode_runs_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "_CHAT_LASTS", 0.2)
-    held = Turns(3)
+    held = Admission(3)
     held.reply("ann")()
     encodes = Encodes(held)
     tasks = [asyncio.create_task(encodes.one()) for _ in range(3)]
@@ -75,7 +75,7 @@ async def test_while_people_chat_one_short_encode_runs_at_a_time(
 
 
 async def test_a_reply_that_ends_twice_counts_once() -> None:
-    held = Turns(1)
+    held = Admission(1)
     first, _second = held.reply("ann"), held.reply("ann")
     first()
     first()
@@ -90,7 +90,7 @@ async def test_from_a_message_to_its_request_nothing_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
-    held = Turns(3)
+    held = Admission(3)
     held.message("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())
@@ -109,7 +109,7 @@ async def test_one_users_request_ends_no_quiet_that_anothers_message_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 5.0)
-    held = Turns(3)
+    held = Admission(3)
     held.message("ann")
     held.message("ben")
     held.reply("ben")()
@@ -128,7 +128,7 @@ async def test_a_message_that_is_never_asked_about_stops_nothing_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "_REPLY_FOLLOWS", 0.1)
-    held = Turns(3)
+    held = Admission(3)
     held.message("ann")
     encodes = Encodes(held)
     task = asyncio.create_task(encodes.one())

@@ -29,12 +29,12 @@ def test_the_engine_is_spawned_whatever_this_process_has_asked_of_the_gpu(
 ) -> None:
     from vllm.v1.engine.async_llm import AsyncLLM
 
-    from memory_engine.engines.counting import LaterCounts
+    from memory_engine.engines.counting import DeferredCounts
 
     methods: list[str | None] = []
 
     def start(config: Any, stat_loggers: list[type]) -> str:
-        assert stat_loggers == [LaterCounts]
+        assert stat_loggers == [DeferredCounts]
         methods.append(os.environ.get("VLLM_WORKER_MULTIPROC_METHOD"))
         return "running"
 

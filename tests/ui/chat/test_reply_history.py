@@ -11,7 +11,7 @@ from tests.ui.chat.test_trace_view import reply_with
 from tests.ui.chat.test_turn import changes_of, merged, page, texts
 from tests.ui.fake_service import FakeService
 from ui.chat.pane import transcript
-from ui.chat.reply_history import Past, accounts
+from ui.chat.reply_history import PastReply, accounts
 from ui.chat.trace_view import finished
 from ui.shell.page_states import SIDE_BY_SIDE
 
@@ -29,14 +29,14 @@ def lines(shown: list[dict[str, Any]]) -> list[str]:
 
 def test_a_line_tells_mode_time_and_how_many_facts_and_none_of_what_they_say() -> None:
     reply = reply_with(PLUMS, UsedFact("2", "I ski.", None, 0.4, False))
-    assert re.sub("<[^>]*>", "", Past(reply).line()) == (
+    assert re.sub("<[^>]*>", "", PastReply(reply).line()) == (
         "KV · 1.0 ms to the first token · 2 facts used"
     )
-    assert re.sub("<[^>]*>", "", Past(reply_with()).line()) == "KV · 1.0 ms to the first token"
+    assert re.sub("<[^>]*>", "", PastReply(reply_with()).line()) == "KV · 1.0 ms to the first token"
 
 
 def test_what_a_line_opens_is_found_by_the_key_in_its_class() -> None:
-    first, second = Past(reply_with(PLUMS)), Past(reply_with(PLUMS))
+    first, second = PastReply(reply_with(PLUMS)), PastReply(reply_with(PLUMS))
     assert first.key != second.key
     kept = dict(re.findall('<i class="([^"]*)" data-account="([^"]*)"', accounts([first, second])))
     assert list(kept) == [first.key, second.key]
@@ -50,7 +50,7 @@ def test_a_whole_conversation_says_that_it_is_whole() -> None:
 
 
 def test_a_line_stands_below_each_reply_that_has_an_account() -> None:
-    past = Past(reply_with(PLUMS))
+    past = PastReply(reply_with(PLUMS))
     messages = [Message("user", "<i>"), Message("assistant", "<b>"), Message("user", "And?")]
     assert [shown["content"] for shown in transcript(messages, {1: past})] == [
         "&lt;i&gt;",

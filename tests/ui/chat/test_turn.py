@@ -13,17 +13,17 @@ import pytest
 from memory_engine.errors import EngineStoppedError, MessageTooLongError, UserError
 from memory_engine.types import Message, Mode
 from tests.ui.fake_service import FakeService
-from ui.chat.running_turns import Running
-from ui.chat.turn import Page, PageValues, Turns
-from ui.conversations.conversation_panel import Conversations
+from ui.chat.running_turns import RunningTurns
+from ui.chat.turn import ChatTurns, Page, PageValues
+from ui.conversations.conversation_panel import ConversationPanel
 from ui.shell.page_states import SIDE_BY_SIDE
 from ui.shell.wiring import TURN_INPUTS
 
 Changes = dict[str, Any]
 
 
-def turns_of(service: FakeService) -> Turns:
-    return Turns(service, "ann", Running())
+def turns_of(service: FakeService) -> ChatTurns:
+    return ChatTurns(service, "ann", RunningTurns())
 
 
 def page(
@@ -48,7 +48,7 @@ async def changes_of(
     return [changes async for changes in turn]
 
 
-async def changes_of_turn(turns: Turns) -> list[Changes]:
+async def changes_of_turn(turns: ChatTurns) -> list[Changes]:
     return [s async for s in turns.send("tab", "Who?", *page())]
 
 
@@ -233,7 +233,7 @@ async def test_each_change_says_all_that_the_turn_changed() -> None:
 
 async def test_a_turn_whose_tab_went_elsewhere_ends_without_a_word() -> None:
     turns = turns_of(FakeService(delay=0.05))
-    elsewhere = Conversations(FakeService(), "ann", turns.running)
+    elsewhere = ConversationPanel(FakeService(), "ann", turns.running)
     steps: list[Changes] = []
     leaving: asyncio.Task[Changes] | None = None
     async for step in turns.send("tab", "Who?", *page()):

@@ -1,4 +1,4 @@
-"""Conversations: the list, what can be done with one, opening, leaving, changing the mode."""
+"""The conversation panel: what can be done with a conversation, opening, leaving, the mode."""
 
 import json
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 from memory_engine.types import Message
 from tests.agent.agent_builder import Parts, opened, url_of
 from tests.ui.fake_service import FakeService
-from ui.chat.running_turns import Running
+from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished
-from ui.chat.turn import PageValues, Turns
+from ui.chat.turn import ChatTurns, PageValues
 from ui.conversations.conversation_list import as_document, file_name
-from ui.conversations.conversation_panel import Conversations, switched
+from ui.conversations.conversation_panel import ConversationPanel, switched
 from ui.shell.page_states import SIDE_BY_SIDE
 
 
@@ -24,8 +24,8 @@ def told() -> FakeService:
     return service
 
 
-def conversations_of(service: FakeService) -> Conversations:
-    return Conversations(service, "ann", Running())
+def conversations_of(service: FakeService) -> ConversationPanel:
+    return ConversationPanel(service, "ann", RunningTurns())
 
 
 async def test_the_list_marks_the_open_one_and_leaves_out_the_empty_ones() -> None:
@@ -58,7 +58,7 @@ async def test_opening_shows_the_account_of_every_reply(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         talk = (await parts.say("I ski.")).conversation_id or ""
         second = await parts.ask("What do I do?", conversation_id=talk)
-        conversations = Conversations(parts.service, "ann", Running())
+        conversations = ConversationPanel(parts.service, "ann", RunningTurns())
         changes = await conversations.open("tab", talk, "kv")
         both = await conversations.open("tab", talk, SIDE_BY_SIDE)
     assert ["class=" in shown["content"] for shown in changes["left"]] == [
@@ -79,7 +79,9 @@ async def test_opening_tells_nothing_of_a_forgotten_fact(tmp_path: Path) -> None
         fact = await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
         talk = (await parts.ask("What do I do?")).conversation_id or ""
         await parts.service.forget_fact("ann", fact.id)
-        changes = await Conversations(parts.service, "ann", Running()).open("tab", talk, "kv")
+        changes = await ConversationPanel(parts.service, "ann", RunningTurns()).open(
+            "tab", talk, "kv"
+        )
     assert "Zanzibar" not in str(changes)
     assert "a fact that was forgotten since" in changes["left_account"]
 
@@ -89,7 +91,7 @@ async def test_the_accounts_of_another_user_are_not_shown(tmp_path: Path) -> Non
         await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
         talk = (await parts.ask("What do I do?")).conversation_id or ""
         click = {"id": talk, "act": "", "text": ""}
-        bobs = Conversations(parts.service, "bob", Running())
+        bobs = ConversationPanel(parts.service, "bob", RunningTurns())
         changes = await bobs.act("tab", click, "kv", None, "")
     assert "There is no conversation" in changes["list_notice"]
     assert changes.keys() == {"list_notice", "conversations", "download"}
@@ -139,7 +141,7 @@ async def acted(
     parts: Parts, act: str, conversation: str, text: str = "", open_id: str | None = None
 ) -> dict[str, object]:
     click = {"id": conversation, "act": act, "text": text}
-    return await Conversations(parts.service, "ann", Running()).act(
+    return await ConversationPanel(parts.service, "ann", RunningTurns()).act(
         "tab", click, "kv", open_id or conversation, ""
     )
 
@@ -201,7 +203,7 @@ async def test_memory_is_switched_off_in_one_conversation_and_shown_when_it_is_o
     tmp_path: Path,
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        conversations = Conversations(parts.service, "ann", Running())
+        conversations = ConversationPanel(parts.service, "ann", RunningTurns())
         talk = await parts.service.new_conversation("ann")
         assert await conversations.set_memory(None, False) == {}
         assert await conversations.set_memory(talk, False) == {}
@@ -216,7 +218,7 @@ async def test_what_is_said_before_the_server_knows_that_memory_is_off_is_not_re
     tmp_path: Path,
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        turns = Turns(parts.service, "ann", Running())
+        turns = ChatTurns(parts.service, "ann", RunningTurns())
         talk = await parts.service.new_conversation("ann")
         for conversation_id in (None, talk):
             page: PageValues = ("kv", conversation_id, 0, [], [], None, False, (), False, False)

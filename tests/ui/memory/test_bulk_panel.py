@@ -6,14 +6,14 @@ from pathlib import Path
 from memory_engine.encoding.residency import Residency, Tier
 from tests.agent.agent_builder import Parts, opened, url_of
 from ui.chat.pane import Changes
-from ui.chat.running_turns import Running
-from ui.conversations.conversation_panel import Conversations
-from ui.memory.bulk_panel import Upkeep, _residency
+from ui.chat.running_turns import RunningTurns
+from ui.conversations.conversation_panel import ConversationPanel
+from ui.memory.bulk_panel import BulkPanel, _residency
 
 
-def upkeep_of(parts: Parts) -> Upkeep:
-    leave = Conversations(parts.service, "ann", Running()).leave
-    return Upkeep(parts.service, "ann", leave)
+def upkeep_of(parts: Parts) -> BulkPanel:
+    leave = ConversationPanel(parts.service, "ann", RunningTurns()).leave
+    return BulkPanel(parts.service, "ann", leave)
 
 
 async def forgotten(parts: Parts, typed: str) -> list[Changes]:

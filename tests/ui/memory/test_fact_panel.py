@@ -4,18 +4,18 @@ from pathlib import Path
 
 from tests.agent.agent_builder import Parts, opened, url_of
 from ui.chat.pane import Changes
-from ui.memory.fact_panel import Facts
+from ui.memory.fact_panel import FactPanel
 
 
 async def act(parts: Parts, act: str, fact_id: str, text: str = "") -> list[Changes]:
     click = {"id": fact_id, "act": act, "text": text}
-    return [step async for step in Facts(parts.service, "ann").act(click, "", None)]
+    return [step async for step in FactPanel(parts.service, "ann").act(click, "", None)]
 
 
 async def test_every_fact_is_listed_newest_first(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_facts("ann", [f"I own boat {n}." for n in range(60)])
-        listed = (await Facts(parts.service, "ann").listed())["facts"]
+        listed = (await FactPanel(parts.service, "ann").listed())["facts"]
     assert "60 facts" in listed
     assert listed.index("boat 59.") < listed.index("boat 0.")
     assert listed.count("<li>") == 60
@@ -26,7 +26,7 @@ async def test_of_very_many_facts_the_newest_are_shown_and_search_finds_the_rest
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_facts("ann", [f"I own boat {n}." for n in range(210)])
-        facts = Facts(parts.service, "ann")
+        facts = FactPanel(parts.service, "ann")
         listed = (await facts.listed())["facts"]
         assert listed.count("<li>") == 200
         assert "210 facts. The newest 200 are shown" in listed
@@ -38,19 +38,19 @@ async def test_of_very_many_facts_the_newest_are_shown_and_search_finds_the_rest
 async def test_a_fact_is_shown_as_text(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_fact("ann", '<img src=x onerror="alert(1)">')
-        assert "<img" not in (await Facts(parts.service, "ann").listed())["facts"]
+        assert "<img" not in (await FactPanel(parts.service, "ann").listed())["facts"]
 
 
 async def test_an_added_fact_appears_and_the_box_is_emptied(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        changes = await Facts(parts.service, "ann").add("I like plums.", "", None)
+        changes = await FactPanel(parts.service, "ann").add("I like plums.", "", None)
     assert changes["new_fact"] == ""
     assert "I like plums." in changes["facts"]
 
 
 async def test_a_fact_that_cannot_be_added_stays_in_its_box(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        changes = await Facts(parts.service, "ann").add(" ", "", None)
+        changes = await FactPanel(parts.service, "ann").add(" ", "", None)
     assert "new_fact" not in changes
     assert "is empty" in changes["facts_notice"]
 
@@ -78,7 +78,7 @@ async def test_an_edited_fact_can_be_undone_and_what_it_said_is_found_as_past(
         assert "Saved." in edited["facts_notice"]
         assert "Undo last change" in edited["facts"]
         assert "<dt>Before</dt><dd>I like plums.</dd>" in edited["facts"]
-        facts = Facts(parts.service, "ann")
+        facts = FactPanel(parts.service, "ann")
         past = (await facts.past("", True))["past_facts"]
         assert "I like plums." in past
         assert "Replaced, " in past

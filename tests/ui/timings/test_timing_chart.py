@@ -7,7 +7,7 @@ from agent.reply_events import Reply, Timings
 from memory_engine.types import Mode
 from tests.agent.agent_builder import opened, url_of
 from ui.chat.reply_diff import difference
-from ui.timings.three_way import Measuring
+from ui.timings.three_way import ThreeWayMeasurement
 from ui.timings.timing_chart import compared, drawn, with_replies
 
 
@@ -61,7 +61,7 @@ def test_a_difference_marks_only_the_words_that_differ() -> None:
 async def test_a_question_is_measured_in_three_ways_and_nothing_is_kept(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_fact("ann", "I ski.")
-        steps = [s async for s in Measuring(parts.service, "ann").run("Do I ski?", 5)]
+        steps = [s async for s in ThreeWayMeasurement(parts.service, "ann").run("Do I ski?", 5)]
         assert await parts.service.conversations("ann") == []
     assert "Measuring" in steps[0]["measured"]
     shown = steps[-1]["measured"]
@@ -75,5 +75,5 @@ async def test_a_question_is_measured_in_three_ways_and_nothing_is_kept(tmp_path
 
 async def test_a_blank_question_and_a_refused_model_are_explained(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path), supported=False) as parts:
-        steps = [s async for s in Measuring(parts.service, "ann").run("Who?", 5)]
+        steps = [s async for s in ThreeWayMeasurement(parts.service, "ann").run("Who?", 5)]
     assert "nothing to compare" in steps[-1]["measured"]

@@ -23,7 +23,7 @@ async def filled(parts: Parts) -> str:
     await parts.say("I moved to Zurich.")
     await parts.say("I went to Rome in May 2020.")
     await parts.service.add_fact("ann", "I ski \U0001f3bf.", Scope(agent="coach"))
-    await parts.agent.knowledge.add("ann", [Candidate("", "I am tired.", kind="transient")])
+    await parts.agent.fact_manager.add("ann", [Candidate("", "I am tired.", kind="transient")])
     gone = await parts.service.add_fact("ann", "I collect zanzibars.")
     await parts.service.forget_fact("ann", gone.id)
     return await exported(parts)

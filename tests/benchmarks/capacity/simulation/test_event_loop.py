@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.capacity.capacity import Capacity, memory_of
-from benchmarks.capacity.fleet_demand import Fleet
+from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.simulation.event_loop import Simulation
 from benchmarks.capacity.simulation.scenario import Scenario
@@ -17,17 +17,19 @@ from tests.benchmarks.capacity.report_builder import the_rates
 SHAPE = shape_of("llama-8b")
 A_TOKEN = 131_072
 # Each user has one fact and each conversation one message: Poisson arrivals of equal work.
-ALIKE = Fleet(facts=1, tokens=500, k=1, conversation=1, learnt=0, arena_gib=10, host_gib=0)
+ALIKE = FleetDemand(facts=1, tokens=500, k=1, conversation=1, learnt=0, arena_gib=10, host_gib=0)
 CALM = Scenario(hours=1.5, warm_hours=0, mode="text", lose=False)
 # 10,000 users, 5.8 messages a second, two engines that hold 400 users each on the device.
-FLEET = Fleet(users=10_000, messages=50, facts=20, tokens=10, arena_gib=10, host_gib=10, learnt=0.1)
+FLEET = FleetDemand(
+    users=10_000, messages=50, facts=20, tokens=10, arena_gib=10, host_gib=10, learnt=0.1
+)
 
 
-def simulated(fleet: Fleet, scenario: Scenario, engines: int) -> dict[str, Any]:
+def simulated(fleet: FleetDemand, scenario: Scenario, engines: int) -> dict[str, Any]:
     return simulate(fleet, SHAPE, the_rates(), scenario, engines)
 
 
-def users_for(fleet: Fleet, utilization: float, mean_busy_s: float) -> Fleet:
+def users_for(fleet: FleetDemand, utilization: float, mean_busy_s: float) -> FleetDemand:
     """The fleet with so many users that one engine is so busy."""
     return replace(fleet, users=round(utilization / mean_busy_s * 86_400 / fleet.messages))
 

@@ -1,16 +1,16 @@
 """The figures of a simulation, made of a few messages whose fate is known."""
 
 from benchmarks.capacity.simulation.lru_tiers import Tier
-from benchmarks.capacity.simulation.message_log import Journal
+from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
 
 # 16 minutes; it counts from the second, and the engine is lost at the eighth.
 SCENARIO = Scenario(hours=16 / 60)
 
 
-def a_journal() -> Journal:
+def a_journal() -> MessageLog:
     """Two users with a message a minute each; the second one's engine is lost."""
-    journal = Journal()
+    journal = MessageLog()
     journal.moved = {2}
     for minute in range(16):
         cold = minute in (8, 9)
@@ -50,7 +50,7 @@ def test_without_a_loss_there_is_one_span_and_nobody_moved() -> None:
 
 
 def test_what_never_comes_back_is_said_so() -> None:
-    journal = Journal()
+    journal = MessageLog()
     journal.moved = {2}
     for minute in range(16):
         journal.add(2, minute * 60, 0.0, 0.02, Tier.HOST if minute < 8 else Tier.NONE)
@@ -58,7 +58,7 @@ def test_what_never_comes_back_is_said_so() -> None:
 
 
 def test_a_simulation_without_messages_has_no_figures() -> None:
-    report = Journal().report(SCENARIO)
+    report = MessageLog().report(SCENARIO)
     assert report["messages"] == 0
     assert report["minutes"] == []
     assert report["moved"]["before"] is None

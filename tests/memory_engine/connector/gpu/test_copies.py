@@ -10,7 +10,7 @@ from memory_engine.connector.gpu.copies import Copies, TorchCopies
 from memory_engine.connector.gpu.fused import FusedCopies, NotFusedError, require_agreement
 from memory_engine.connector.gpu.pages import PagedLayer
 from memory_engine.connector.gpu.rope import Rope
-from memory_engine.connector.segments.tier_store import FP8, Store
+from memory_engine.connector.segments.tier_store import FP8, TierStore
 from tests.memory_engine.connector.gpu import fake_pages as paged
 
 TOKENS = 37
@@ -42,7 +42,7 @@ SHAPES = {
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
-class Bench:
+class Workload:
     """Layers, their RoPE, a store and the copies of a device."""
 
     def __init__(self, shape: Shape, device: str, stored: torch.dtype | None = None) -> None:
@@ -66,10 +66,10 @@ class Bench:
             self.copies = FusedCopies(self.layers, self.ropes)
         torch.manual_seed(3)
 
-    def new_store(self, slots: int, device: str) -> Store:
+    def new_store(self, slots: int, device: str) -> TierStore:
         shape = (self.shape.layers, self.shape.heads, self.shape.head_dim)
         pin = device == "cpu" and self.device == "cuda"
-        return Store(slots, shape, self.stored, torch.device(device), pin=pin)
+        return TierStore(slots, shape, self.stored, torch.device(device), pin=pin)
 
     def index(self) -> torch.Tensor:
         """A transfer of distinct slots in no order, int32 [3, TOKENS]."""
@@ -92,7 +92,7 @@ class Bench:
         return torch.stack([layer.read(index[1].long()) for layer in self.layers], dim=1).float()
 
 
-def steps(bench: Bench) -> float:
+def steps(bench: Workload) -> float:
     """What rounding explains, relative to the largest value."""
     return 2 * max(torch.finfo(dtype).eps for dtype in (bench.shape.dtype, bench.stored))
 
@@ -104,7 +104,7 @@ def error(got: torch.Tensor, expected: torch.Tensor) -> float:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_encoding_keeps_keys_without_their_rotation(shape: Shape, device: str) -> None:
-    bench = Bench(shape, device)
+    bench = Workload(shape, device)
     index = bench.index()
     kv = bench.fill_pages(index)
     bench.copies.save(bench.store, index)
@@ -116,7 +116,7 @@ def test_encoding_keeps_keys_without_their_rotation(shape: Shape, device: str) -
 def test_injected_pages_are_those_the_engine_would_have_written_there(
     shape: Shape, device: str
 ) -> None:
-    bench = Bench(shape, device)
+    bench = Workload(shape, device)
     saved, served = bench.index(), bench.index()
     served[0] = saved[0]
     kv = bench.fill_pages(saved)
@@ -131,7 +131,7 @@ def test_injected_pages_are_those_the_engine_would_have_written_there(
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_injection_writes_no_page_slot_but_its_own(device: str) -> None:
-    bench = Bench(SHAPES["llama"], device)
+    bench = Workload(SHAPES["llama"], device)
     index = bench.index()
     for layer in bench.layers:
         layer.cache.fill_(7.0)
@@ -147,7 +147,7 @@ def test_injection_writes_no_page_slot_but_its_own(device: str) -> None:
 def test_fp8_keeps_every_vector_to_a_sixteenth_of_its_largest_value(
     shape: Shape, device: str
 ) -> None:
-    bench = Bench(shape, device, stored=FP8)
+    bench = Workload(shape, device, stored=FP8)
     index = bench.index()
     kv = bench.fill_pages(index)
     bench.copies.save(bench.store, index)
@@ -161,7 +161,7 @@ def test_fp8_keeps_every_vector_to_a_sixteenth_of_its_largest_value(
 def test_a_move_to_host_memory_and_back_changes_no_bit(
     device: str, stored: torch.dtype | None
 ) -> None:
-    bench = Bench(SHAPES["smollm"], device, stored)
+    bench = Workload(SHAPES["smollm"], device, stored)
     index = bench.index()
     bench.fill_pages(index)
     bench.copies.save(bench.store, index)
@@ -180,7 +180,7 @@ def test_a_move_to_host_memory_and_back_changes_no_bit(
 def test_the_fused_kernels_agree_with_the_plain_copies(
     shape: Shape, stored: torch.dtype | None
 ) -> None:
-    bench = Bench(shape, "cuda", stored)
+    bench = Workload(shape, "cuda", stored)
     require_agreement(bench.copies, bench.plain, bench.layers, bench.store)
     assert not any(bool(layer.cache.any()) for layer in bench.layers)
 
@@ -188,7 +188,7 @@ def test_the_fused_kernels_agree_with_the_plain_copies(
 @pytest.mark.parametrize("stored", [torch.float32, torch.bfloat16, FP8])
 def test_a_store_of_any_size_is_seen_as_rows_of_its_own_memory(stored: torch.dtype) -> None:
     for slots in (0, 3):
-        store = Store(slots, (2, 3, 64), stored, torch.device("cpu"))
+        store = TierStore(slots, (2, 3, 64), stored, torch.device("cpu"))
         for rows, tensor in zip(store.rows(), store.tensors(), strict=True):
             assert rows.shape == (
                 slots,
@@ -198,7 +198,7 @@ def test_a_store_of_any_size_is_seen_as_rows_of_its_own_memory(stored: torch.dty
 
 
 def test_without_a_gpu_there_are_no_fused_kernels() -> None:
-    bench = Bench(SHAPES["smollm"], "cpu")
+    bench = Workload(SHAPES["smollm"], "cpu")
     with pytest.raises(NotFusedError, match="GPU"):
         FusedCopies(bench.layers, bench.ropes)
 
@@ -211,7 +211,7 @@ def test_copies_that_disagree_are_found_out() -> None:
             swapped = [(Rope(rope.table, not rope.neox), rows) for rope, rows in ropes]
             super().__init__(layers, swapped)
 
-    bench = Bench(SHAPES["llama"], "cpu")
+    bench = Workload(SHAPES["llama"], "cpu")
     with pytest.raises(NotFusedError, match="injects with an error"):
         require_agreement(Wrong(bench.layers, bench.ropes), bench.plain, bench.layers, bench.store)
     require_agreement(bench.plain, bench.plain, bench.layers, bench.store)

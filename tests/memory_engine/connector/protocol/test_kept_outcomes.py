@@ -3,7 +3,7 @@
 import pytest
 
 from memory_engine.connector.protocol import kept_outcomes as kept_accounts
-from memory_engine.connector.protocol.kept_outcomes import KeptAccounts
+from memory_engine.connector.protocol.kept_outcomes import KeptOutcomes
 from memory_engine.connector.protocol.params import KEY, parse
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
@@ -55,7 +55,7 @@ def test_each_account_names_the_start_and_the_counts_describe_the_engine() -> No
 
 def test_accounts_that_nobody_asks_for_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_accounts, "_MOST", 2)
-    kept = KeptAccounts()
+    kept = KeptOutcomes()
     for number in range(3):
         kept.keep("anna", f"t{number}", {"n": number})
     assert kept.take("anna", "t0") is None

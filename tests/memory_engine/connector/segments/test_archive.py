@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from memory_engine.connector.metadata import StepPlan, Verdict, WorkerReport
+from memory_engine.connector.metadata import StepOrders, Verdict, WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments import snapshots
@@ -29,15 +29,15 @@ class Pair:
         self.worker._device = _Rows(12)  # type: ignore[assignment]
         self.worker._host = _Rows(host)  # type: ignore[assignment]
 
-    def step(self, requests: dict[str, tuple[int, int, list[int]]] | None = None) -> StepPlan:
+    def step(self, requests: dict[str, tuple[int, int, list[int]]] | None = None) -> StepOrders:
         plan = self.side.plan_step(requests or {})
         for order in plan.restores:
             self.worker._archived[order.request_id] = self.worker._restore(order)
         if plan.save is not None:
             arena, positions = plan.save.arena, torch.from_numpy(plan.save.positions)
             self.worker._device.data[arena] = positions[:, None] + 100
-        self.worker.save(StepPlan(snapshots=plan.snapshots))
-        report = self.worker.report(StepPlan())
+        self.worker.save(StepOrders(snapshots=plan.snapshots))
+        report = self.worker.report(StepOrders())
         if report is not None:
             self.side.report(report)
         return plan
@@ -136,7 +136,7 @@ def test_what_is_forgotten_while_it_is_written_is_not_left_on_disk(tmp_path: Pat
     pair.side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
     pair.worker.save(plan)
     assert len(list(tmp_path.iterdir())) == 1
-    report = pair.worker.report(StepPlan())
+    report = pair.worker.report(StepOrders())
     assert report is not None
     pair.side.report(report)
     assert list(tmp_path.iterdir()) == []
