@@ -1,9 +1,10 @@
 """What the agent hands out: plain, frozen, without SQL."""
 
-import json
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
+
+from memory_engine.types import EVERYWHERE, Scope
 
 TurnStatus = Literal["complete", "stopped", "failed"]
 FactKind = Literal["stable", "event", "plan", "transient"]
@@ -34,22 +35,6 @@ class UserTurn:
     conversation_id: str
     text: str
     said_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where a fact is seen: with one agent, in one conversation, or, with None, in all."""
-
-    agent: str | None = None
-    conversation_id: str | None = None
-
-    @property
-    def key(self) -> str:
-        """Equal for equal scopes and no others; empty for everywhere."""
-        return "" if self == EVERYWHERE else json.dumps([self.agent, self.conversation_id])
-
-
-EVERYWHERE = Scope()
 
 
 @dataclass(frozen=True, slots=True)

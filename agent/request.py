@@ -1,6 +1,7 @@
-"""What is asked of the agent."""
+"""The request for a reply."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from memory_engine.types import Message, Mode, Sampling
 
@@ -21,9 +22,21 @@ class Client:
     key: str | None = None
 
 
+class ReplyOptions(TypedDict, total=False):
+    """The options of a reply that a caller may give; see `Request` for their meaning."""
+
+    conversation_id: str | None
+    k: int | None
+    remember: bool
+    sampling: Sampling | None
+    agent: str | None
+    again: bool
+    client: Client | None
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message to reply to in each of `modes`; the transcript keeps the reply in `keep`.
+    """A message to reply to in each of `modes`; the conversation keeps the reply in `keep`.
 
     Without `conversation_id` a new conversation begins. `agent` sees the facts of its own
     scope too. `k` is how many facts to recall at most and `sampling` how to choose tokens;

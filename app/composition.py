@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.remember.decider import Decider
     from app.service import ChatService
     from memory_engine.memory import Memory
+    from memory_engine.protocols import MemoryEngine
     from memory_engine.retrieval.embedder import Embedder
 
 Progress = Callable[[str], None]
@@ -165,7 +166,7 @@ def build_memory(settings: Settings, engine: Engine, model: str, embedding_model
     )
 
 
-def choose_extractor(settings: Settings, memory: "Memory") -> "Extractor":
+def choose_extractor(settings: Settings, memory: "MemoryEngine") -> "Extractor":
     """Who finds facts in what users say."""
     from agent.extraction.llm_extractor import LlmExtractor
     from agent.extraction.rule_extractor import RuleExtractor
@@ -173,7 +174,7 @@ def choose_extractor(settings: Settings, memory: "Memory") -> "Extractor":
     return LlmExtractor(memory) if _is_capable(settings) else RuleExtractor()
 
 
-def choose_decider(settings: Settings, memory: "Memory") -> "Decider | None":
+def choose_decider(settings: Settings, memory: "MemoryEngine") -> "Decider | None":
     """Who decides what a statement does to the facts it is near to; None for rules alone."""
     from agent.remember.llm_decider import LlmDecider
 

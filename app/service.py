@@ -6,12 +6,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 from agent.agent import Agent
 from agent.conversations.stored_traces import kept_accounts
 from agent.db.database import Database
-from agent.entities import EVERYWHERE, Conversation, Fact, FactEvent, Scope
+from agent.entities import Conversation, Fact, FactEvent
 from agent.extraction.candidate import Candidate
 from agent.facts.erasure_audit import Finding, audit_file, audit_rows
 from agent.facts.manual_facts import stated
@@ -20,7 +20,7 @@ from agent.facts.transfer.exporter import export_fact, export_facts
 from agent.facts.transfer.importer import Imported
 from agent.owner import agent_name, owner_name
 from agent.reply_events import Reply, ReplyEvent
-from agent.request import Client, Request
+from agent.request import ReplyOptions, Request
 from agent.text import storable
 from app.metrics import measured
 from memory_engine.encoding.residency import Residency
@@ -30,8 +30,8 @@ from memory_engine.errors import (
     UnsupportedModelError,
     UserError,
 )
-from memory_engine.memory import Memory
-from memory_engine.types import Conformance, Message, Mode, Sampling
+from memory_engine.protocols import MemoryEngine
+from memory_engine.types import EVERYWHERE, Conformance, Message, Mode, Scope
 
 __all__ = ["ChatService", "Conversation", "Fact", "FactEvent", "Scope"]
 
@@ -45,7 +45,7 @@ class ChatService:
     """
 
     def __init__(
-        self, agent: Agent, memory: Memory, database: Database, conformance: Conformance
+        self, agent: Agent, memory: MemoryEngine, database: Database, conformance: Conformance
     ) -> None:
         self._agent = agent
         self._memory = memory
@@ -63,26 +63,12 @@ class ChatService:
         return self
 
     async def reply(
-        self,
-        *,
-        user: str,
-        message: str,
-        mode: Mode,
-        conversation_id: str | None = None,
-        k: int | None = None,
-        remember: bool = True,
-        sampling: Sampling | None = None,
-        agent: str | None = None,
-        again: bool = False,
-        client: Client | None = None,
+        self, *, user: str, message: str, mode: Mode, **options: Unpack[ReplyOptions]
     ) -> AsyncGenerator[ReplyEvent, None]:
         """Stream a FirstToken, TextDeltas and last a Reply. Closing it aborts the generation.
 
         The user's turn is on disk before the engine is asked, the reply (or what was shown
-        of it) when it ends. Without `conversation_id` a new conversation begins; without
-        `remember` as well, nothing is stored. `agent` sees the facts of its scope too. With
-        `again` the message is the conversation's last one, and the reply replaces its reply.
-        A program that keeps the history itself gives it as `client`.
+        of it) when it ends. Without `conversation_id` a new conversation begins.
 
         Raises EmptyMessageError, MessageTooLongError and NotFoundError before anything is
         stored, UnsupportedModelError for KV where it is not available, and EngineError.
@@ -91,20 +77,9 @@ class ChatService:
             raise UnsupportedModelError(
                 f"KV injection is not available with this model: {self.kv_refusal} Use text mode."
             )
-        request = Request(
-            owner=owner_name(user),
-            message=_text(message),
-            modes=(mode,),
-            keep=mode,
-            conversation_id=conversation_id,
-            k=k,
-            remember=remember,
-            sampling=sampling,
-            agent=None if agent is None else agent_name(agent),
-            again=again,
-            client=client,
-        )
-        async with aclosing(self._replies(request)) as events:
+        request = _request(user, message, (mode,), mode, options)
+        await self._agent.start()
+        async with aclosing(measured(self._agent.replies.reply(request))) as events:
             async for _, event in events:
                 yield event
 
@@ -113,37 +88,21 @@ class ChatService:
         *,
         user: str,
         message: str,
-        conversation_id: str | None = None,
-        k: int | None = None,
         order: tuple[Mode, ...] = (Mode.TEXT, Mode.KV),
-        remember: bool = True,
-        sampling: Sampling | None = None,
-        agent: str | None = None,
-        again: bool = False,
         at_once: bool = False,
+        **options: Unpack[ReplyOptions],
     ) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
         """Reply in every mode of `order` on identical token ids, one after the other.
 
         With `at_once` they run together, share the engine, and slow each other down.
 
-        The transcript keeps the KV reply. Where KV is not available only text replies.
+        The conversation keeps the KV reply. Where KV is not available only text replies.
         """
         modes = tuple(mode for mode in order if self.kv_available or mode is Mode.TEXT)
         keep = Mode.KV if Mode.KV in modes else Mode.TEXT
-        request = Request(
-            owner=owner_name(user),
-            message=_text(message),
-            modes=modes,
-            keep=keep,
-            conversation_id=conversation_id,
-            k=k,
-            remember=remember,
-            sampling=sampling,
-            agent=None if agent is None else agent_name(agent),
-            again=again,
-            at_once=at_once,
-        )
-        async with aclosing(self._replies(request)) as events:
+        request = _request(user, message, modes, keep, options, at_once=at_once)
+        await self._agent.start()
+        async with aclosing(measured(self._agent.replies.reply(request))) as events:
             async for event in events:
                 yield event
 
@@ -335,11 +294,19 @@ class ChatService:
             finally:
                 await self._database.aclose()
 
-    async def _replies(self, request: Request) -> AsyncGenerator[tuple[Mode, ReplyEvent], None]:
-        await self._agent.start()
-        async with aclosing(measured(self._agent.reply(request))) as events:
-            async for event in events:
-                yield event
+
+def _request(
+    user: str,
+    message: str,
+    modes: tuple[Mode, ...],
+    keep: Mode,
+    options: ReplyOptions,
+    *,
+    at_once: bool = False,
+) -> Request:
+    agent = options.get("agent")
+    named: ReplyOptions = {**options, "agent": None if agent is None else agent_name(agent)}
+    return Request(owner_name(user), _text(message), modes, keep, at_once=at_once, **named)
 
 
 def _text(message: str) -> str:

@@ -1,5 +1,6 @@
 """The nouns of the memory engine, in the order a request meets them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,13 +16,39 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """The agent and the conversation that a fact belongs to, or that a question is asked in.
+
+    None is any: a fact of `EVERYWHERE` is seen from every scope, and a question asked from
+    it sees no other fact.
+    """
+
+    agent: str | None = None
+    conversation: str | None = None
+
+    @property
+    def key(self) -> str:
+        """A name, equal for equal scopes and no others; empty for everywhere."""
+        return "" if self == EVERYWHERE else json.dumps([self.agent, self.conversation])
+
+    def sees(self, other: "Scope") -> bool:
+        """Whether a fact of scope `other` may be recalled here."""
+        return other.agent in (None, self.agent) and other.conversation in (
+            None,
+            self.conversation,
+        )
+
+
+EVERYWHERE = Scope()
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryFact:
     """One active fact of one owner.
 
     `turns` are the dialogue turns before the one the fact was said in, oldest first;
     only the window policy `turns:N` reads them. `source` is the user's turn that said the
-    fact, empty for one stated by hand. A fact that names an agent or a conversation is
-    recalled there only.
+    fact, empty for one stated by hand.
     """
 
     id: str
@@ -29,24 +56,7 @@ class MemoryFact:
     when: date | None = None
     turns: tuple[str, ...] = ()
     source: str = ""
-    agent: str | None = None
-    conversation: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where something is asked: with which agent, in which conversation."""
-
-    agent: str | None = None
-    conversation: str | None = None
-
-    def sees(self, fact: MemoryFact) -> bool:
-        """Whether `fact` may be recalled here."""
-        return fact.agent in (None, self.agent) and fact.conversation in (None, self.conversation)
-
-
-ANYWHERE = Scope()
-"""No agent and no conversation: sees the facts that are recalled everywhere."""
+    scope: Scope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from agent.extraction.extraction_prompts import EXTRACTION
 from agent.extraction.extraction_schema import ExtractionAnswer, Statement
 from agent.extraction.rule_extractor import statements_in
 from memory_engine.errors import EngineError, MessageTooLongError
-from memory_engine.memory import Memory
+from memory_engine.protocols import MemoryEngine
 from memory_engine.types import Mode, Sampling
 
 PART_CHARACTERS = 1200
@@ -54,7 +54,7 @@ class LlmExtractor:
 
     quick = False
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: MemoryEngine) -> None:
         self._memory = memory
         self._schema = cast(dict[str, object], ExtractionAnswer.model_json_schema())
 
@@ -101,9 +101,9 @@ class LlmExtractor:
         self, owner: str, part: Sequence[str], temperature: float
     ) -> tuple[str, str | None]:
         question = EXTRACTION.format(message="\n".join(part))
-        plan = self._memory.plan(owner, (), (), question, MAX_TOKENS)
+        plan = self._memory.layout.plan(owner, (), (), question, MAX_TOKENS)
         sampling = Sampling(MAX_TOKENS, temperature, json_schema=self._schema)
-        stream = self._memory.stream(plan, Mode.TEXT, sampling)
+        stream = self._memory.generator.stream(plan, Mode.TEXT, sampling)
         text, finish_reason = "", None
         async with aclosing(stream) as chunks:
             async for chunk in chunks:

@@ -11,7 +11,7 @@ from agent.db.sqlite_pages import free_pages
 from agent.db.tables import ConversationRow, FactRow, FactSourceRow, TurnRow
 from agent.db.utc import utc_now
 from agent.facts.fact_store import holds
-from memory_engine.memory import Memory
+from memory_engine.protocols import MemoryEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def audit_file(file: Path) -> list[Finding]:
     ]
 
 
-async def audit_memory(database: Database, memory: Memory, owner: str) -> list[Finding]:
+async def audit_memory(database: Database, memory: MemoryEngine, owner: str) -> list[Finding]:
     """What index and engine hold that no active fact needs; the memory is to be settled."""
     query = select(FactRow.id).where(FactRow.owner == owner, holds(utc_now()))
     async with database.read() as session:

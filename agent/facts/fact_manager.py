@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
-from agent.entities import EVERYWHERE, Fact, Scope
+from agent.entities import Fact
 from agent.extraction.candidate import Candidate
 from agent.facts.erasure_audit import Finding, audit_memory
 from agent.facts.fact_store import FactStore
@@ -15,14 +15,15 @@ from agent.facts.reconcile import reconcile
 from agent.facts.transfer.importer import Imported, import_facts
 from agent.facts.undo import undo
 from memory_engine.encoding.residency import Residency
-from memory_engine.memory import Memory
+from memory_engine.protocols import MemoryEngine
+from memory_engine.types import EVERYWHERE, Scope
 
 
 class FactManager:
     """Every change of facts that does not come out of a conversation."""
 
     def __init__(
-        self, database: Database, facts: FactStore, memory: Memory, memory_sync: MemorySync
+        self, database: Database, facts: FactStore, memory: MemoryEngine, memory_sync: MemorySync
     ) -> None:
         self._database = database
         self._facts = facts
@@ -43,7 +44,7 @@ class FactManager:
         """The facts of no scope most relevant to `query`, best first."""
         await self._memory_sync.ensure(owner)
         facts = {fact.id: fact for fact in await self._facts.active(owner)}
-        found = await self._memory.recall(owner, query, k)
+        found = await self._memory.retriever.recall(owner, query, k)
         return [(facts[r.fact.id], r.score) for r in found if r.fact.id in facts]
 
     async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:

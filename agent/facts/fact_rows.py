@@ -10,9 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow
 from agent.db.utc import utc_now
-from agent.entities import EVERYWHERE, EventKind, Fact, FactEvent, FactKind, Scope
+from agent.entities import EventKind, Fact, FactEvent, FactKind
 from agent.extraction.candidate import Candidate, Change
 from agent.text import same_as
+from memory_engine.types import EVERYWHERE, Scope
 
 TRANSIENT_LASTS = timedelta(days=1)
 ENDINGS: dict[str, EventKind] = {
@@ -142,7 +143,7 @@ def _row(owner: str, candidate: Candidate, said: Said) -> FactRow:
         time_expression=candidate.time_expression,
         source_turn_id=said.turn_id,
         agent=scope.agent,
-        conversation_id=int(scope.conversation_id) if scope.conversation_id else None,
+        conversation_id=int(scope.conversation) if scope.conversation else None,
         scope=scope.key,
         created_at=said.at,
         valid_from=said.at,

@@ -16,13 +16,14 @@ from agent.db.lookup import find_conversation, find_fact
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow, TurnRow, UserRow
 from agent.db.user_lock import lock_user
 from agent.db.utc import utc_now
-from agent.entities import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
+from agent.entities import Fact, FactEvent, UserTurn
 from agent.extraction.candidate import Candidate, Change
 from agent.facts.expiry import end_expired
 from agent.facts.fact_rows import Said, add_source, event_of, expiry, fact_of, insert_fact
 from agent.facts.known_facts import KnownFacts
 from agent.facts.reconcile import reconcile
 from memory_engine.errors import UserError
+from memory_engine.types import EVERYWHERE, Scope
 
 LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -113,8 +114,8 @@ class FactStore:
         results = []
         async with self._database.write() as session:
             user = await lock_user(session, owner)
-            if scope.conversation_id is not None:
-                await find_conversation(session, owner, scope.conversation_id)
+            if scope.conversation is not None:
+                await find_conversation(session, owner, scope.conversation)
             await end_expired(session, [owner])
             facts = await self._active(session, owner)
             known = await asyncio.to_thread(KnownFacts, [f for f in facts if f.scope == scope])

@@ -11,7 +11,7 @@ from agent.entities import Fact
 from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from memory_engine.errors import DatabaseError
-from memory_engine.memory import Memory
+from memory_engine.protocols import MemoryEngine
 from memory_engine.types import MemoryFact
 
 # Who asked within so many seconds is followed, and of those at most so many.
@@ -28,7 +28,11 @@ class MemorySync:
     """
 
     def __init__(
-        self, facts: FactStore, vectors: FactEmbeddings, memory: Memory, preceding_turns: int = 0
+        self,
+        facts: FactStore,
+        vectors: FactEmbeddings,
+        memory: MemoryEngine,
+        preceding_turns: int = 0,
     ) -> None:
         self._facts = facts
         self._vectors = vectors
@@ -125,6 +129,5 @@ def _held(fact: Fact, turns: tuple[str, ...], source: str) -> MemoryFact:
         when=fact.when,
         turns=turns,
         source=source,
-        agent=fact.scope.agent,
-        conversation=fact.scope.conversation_id,
+        scope=fact.scope,
     )

@@ -12,7 +12,7 @@ from agent.extraction.extraction_prompts import DECISION
 from agent.remember.decider import Question
 from agent.text import one_line
 from memory_engine.errors import MessageTooLongError
-from memory_engine.memory import Memory
+from memory_engine.protocols import MemoryEngine
 from memory_engine.types import Mode, Sampling
 
 # An answer is some 30 tokens a statement; twice that is never reached by a right one.
@@ -51,7 +51,7 @@ class LlmDecider:
     nothing is lost.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: MemoryEngine) -> None:
         self._memory = memory
 
     async def decide(
@@ -80,12 +80,12 @@ class LlmDecider:
 
     async def _ask(self, owner: str, prompt: str, sampling: Sampling) -> str:
         try:
-            plan = self._memory.plan(owner, (), (), prompt, sampling.max_tokens)
+            plan = self._memory.layout.plan(owner, (), (), prompt, sampling.max_tokens)
         except MessageTooLongError:
             log.warning("a decision was not asked for: it does not fit the model's context")
             return EMPTY
         text = ""
-        async with aclosing(self._memory.stream(plan, Mode.TEXT, sampling)) as chunks:
+        async with aclosing(self._memory.generator.stream(plan, Mode.TEXT, sampling)) as chunks:
             async for chunk in chunks:
                 text += chunk.text
         return text

@@ -10,11 +10,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from agent.entities import EVERYWHERE
 from agent.extraction.grounding import ground
 from agent.facts.reconcile import reconcile
-from agent.graph_context import RememberContext
-from agent.graph_state import RememberState
+from agent.remember.remember_state import RememberContext, RememberState
+from memory_engine.types import EVERYWHERE
 
 RECURSION_LIMIT = 25
 

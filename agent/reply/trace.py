@@ -1,30 +1,30 @@
-"""The account of a finished reply. Pure."""
+"""Makes the trace of a finished reply: times, token counts, and the facts it used. Pure."""
 
-from agent.graph_state import ReplyState
+from agent.reply.reply_state import ReplyState
 from agent.reply_events import Reply, Timings, UsedFact
 from memory_engine.types import Chunk, Mode, Plan, Usage
 
 
-def account(
+def trace(
     state: ReplyState,
     mode: Mode,
     text: str,
     last: Chunk,
-    ttft_ms: float,
-    e2e_ttft_ms: float,
-    e2el_ms: float,
+    conversation_id: str | None,
+    times: tuple[float, float, float],
 ) -> Reply:
-    """What the last chunk and the plan say about how `text` came about.
+    """The finished reply `text` with its trace, from the plan and the engine's last chunk.
 
-    e2el_ms: from asking the engine to the last token.
+    times, in milliseconds: to the first token from asking the engine and from the user's
+    message, and to the last token from asking the engine.
     """
-    plan, usage, turn = state["plan"], last.usage, state.get("turn")
+    plan, usage = state["plan"], last.usage
+    ttft_ms, e2e_ttft_ms, e2el_ms = times
     assert usage is not None, "the last chunk carries the usage"
-    injected = injected_facts(plan, usage) if mode is Mode.KV else frozenset()
     return Reply(
         reply=text,
         mode=mode,
-        conversation_id=turn.conversation_id if turn else state["request"].conversation_id,
+        conversation_id=conversation_id,
         finish_reason=last.finish_reason or "stop",
         ttft_ms=ttft_ms,
         e2e_ttft_ms=e2e_ttft_ms,
@@ -39,19 +39,17 @@ def account(
         cached_tokens=usage.cached_tokens,
         prefilled_tokens=usage.prefilled_tokens,
         output_tokens=usage.output_tokens,
-        facts=tuple(
-            UsedFact(
-                r.fact.id,
-                r.fact.text,
-                r.fact.when,
-                r.score,
-                r.fact.id in injected,
-                r.fact.source,
-            )
-            for r in plan.used
-        ),
+        facts=_used_facts(plan, usage, mode),
         left_out=plan.left_out,
         tpot_ms=(e2el_ms - ttft_ms) / max(1, usage.output_tokens - 1),
+    )
+
+
+def _used_facts(plan: Plan, usage: Usage, mode: Mode) -> tuple[UsedFact, ...]:
+    injected = injected_facts(plan, usage) if mode is Mode.KV else frozenset()
+    return tuple(
+        UsedFact(r.fact.id, r.fact.text, r.fact.when, r.score, r.fact.id in injected, r.fact.source)
+        for r in plan.used
     )
 
 

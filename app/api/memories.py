@@ -127,7 +127,7 @@ def _shown(fact: Fact) -> dict[str, Any]:
         "created_at": fact.created_at,
         "valid_from": fact.valid_from,
         "valid_to": fact.valid_to,
-        "conversation_id": fact.scope.conversation_id,
+        "conversation_id": fact.scope.conversation,
     }
 
 

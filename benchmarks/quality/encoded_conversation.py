@@ -9,7 +9,7 @@ from memory_engine.encoding.windows import Encoder, Window
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError, SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
-from memory_engine.prompt.layout import Layout, memory_prefix
+from memory_engine.prompt.layout import FixedSegments, Layout, memory_prefix
 from memory_engine.types import Prompt, Recalled
 
 
@@ -49,12 +49,12 @@ class Encoded:
         Raises SettingsError if it does not hold all of them.
         """
         most = self._engine.info.max_model_len
-        layout = Layout(self._tokenizer, self._encoder, most, tail)
         segments = self._segments
         if order == "relevance":
             # The layout follows the order of the segments it is given.
             segments = {r.fact.id: segments[r.fact.id] for r in recalled}
-        plan = layout.plan(self._owner, recalled, segments, None, (), question, room)
+        layout = Layout(self._tokenizer, self._encoder, FixedSegments(segments), most, tail)
+        plan = layout.plan(self._owner, recalled, (), question, room)
         if plan.left_out:
             raise SettingsError(
                 f"{len(recalled)} facts do not fit {most} tokens: set INFERSCALE_MAX_MODEL_LEN "

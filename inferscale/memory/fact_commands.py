@@ -163,7 +163,7 @@ def _fact_json(fact: "Fact") -> dict[str, str | None]:
         "valid_from": _instant(fact.valid_from),
         "valid_to": _instant(fact.valid_to),
         "agent": fact.scope.agent,
-        "conversation": fact.scope.conversation_id,
+        "conversation": fact.scope.conversation,
     }
 
 

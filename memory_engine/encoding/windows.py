@@ -23,7 +23,7 @@ from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.prompt.prompt_wording import fact_line, turn_line
-from memory_engine.types import MemoryFact, Span
+from memory_engine.types import MemoryFact, Scope, Span
 
 _RUN_FACTS, _RUN_TOKENS = 16, 512  # no run is longer
 _RUN_EVERY = 32  # one fact of so many begins a run, whatever stands before it
@@ -135,9 +135,9 @@ class Encoder(EncodePlanner):
         not leak into another's KV.
         """
         lines = [self._tokenizer.encode(fact_line(fact)) for fact in facts]
-        places: dict[tuple[str | None, str | None], list[int]] = {}
+        places: dict[Scope, list[int]] = {}
         for place, fact in enumerate(facts):
-            places.setdefault((fact.agent, fact.conversation), []).append(place)
+            places.setdefault(fact.scope, []).append(place)
         found: dict[int, FactSegment] = {}
         for scope in places.values():
             contexts = self._contexts([facts[n] for n in scope], [lines[n] for n in scope])

@@ -1,4 +1,4 @@
-"""The prompt: prefix, facts in time order, history, exact tail, question.
+"""Layout of the prompt: prefix, facts in time order, history, exact tail, question.
 
     [template][system text and memory header][facts] | [instructions][template][history]
     [template][tail: the most relevant or not resident facts][question][template]
@@ -9,6 +9,9 @@ finds it (measured: DECISIONS.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Protocol
 
 from memory_engine.encoding.windows import Encoder, FactSegment
 from memory_engine.errors import MessageTooLongError
@@ -27,14 +30,50 @@ def memory_prefix(tokenizer: ChatTokenizer) -> list[int]:
     return [*tokenizer.frame.start, *tokenizer.encode(SYSTEM + FACTS_HEADER)]
 
 
+class Segments(Protocol):
+    """The segments of facts, as a layout needs them; `FactEncoder` has them."""
+
+    def segments(self, owner: str) -> Mapping[str, FactSegment]:
+        """The segments of the owner's facts, by fact id, in time order."""
+        ...
+
+    def resident(self, owner: str) -> AbstractSet[str] | None:
+        """Ids of the facts whose KV is at hand; None where the model is not injected."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSegments:
+    """The segments of one owner's facts that do not change; all of them at hand, or some."""
+
+    by_fact: Mapping[str, FactSegment]
+    at_hand: frozenset[str] | None = None
+
+    def segments(self, owner: str) -> Mapping[str, FactSegment]:
+        return self.by_fact
+
+    def resident(self, owner: str) -> frozenset[str] | None:
+        return self.at_hand
+
+
 class Layout:
-    """Lays out prompts for one model. Pure; max_model_len is prompt and reply together."""
+    """Lays out prompts for one model.
+
+    encoder: names the prefix. segments: of the facts. max_model_len: of prompt and reply
+    together, in tokens. tail: how many of the most relevant facts are sent as exact text.
+    """
 
     def __init__(
-        self, tokenizer: ChatTokenizer, encoder: Encoder, max_model_len: int, tail: int
+        self,
+        tokenizer: ChatTokenizer,
+        encoder: Encoder,
+        segments: Segments,
+        max_model_len: int,
+        tail: int,
     ) -> None:
         self._tokenizer = tokenizer
         self._encoder = encoder
+        self._segments = segments
         self._max_model_len = max_model_len
         self._tail = tail
 
@@ -42,18 +81,20 @@ class Layout:
         self,
         owner: str,
         recalled: Sequence[Recalled],
-        segments: Mapping[str, FactSegment],
-        resident: Collection[str] | None,
         history: Sequence[Message],
         question: str,
         max_tokens: int,
+        *,
         instructions: str = "",
     ) -> Plan:
-        """A plan for `question`; `recalled` best first, `resident` fact ids (None: all).
+        """A plan for `question`; `recalled` best first, history oldest first.
 
-        Least relevant facts and oldest exchanges are left out if they do not fit. Raises
-        MessageTooLongError if the question alone does not.
+        instructions: text for the system message, behind the facts. Facts without a segment,
+        least relevant facts and oldest exchanges are left out, as far as the rest does not fit.
+        Raises MessageTooLongError if the question alone does not.
         """
+        segments = self._segments.segments(owner)
+        recalled = [r for r in recalled if r.fact.id in segments]
         exchanges, pending = self._exchanges(history)
         question_ids = self._tokenizer.encode(f"{pending}{question}")
         told = self._tokenizer.encode(f"\n{instructions}") if instructions else ()
@@ -66,7 +107,7 @@ class Layout:
         while kept < len(lines) and len(lines[kept]) <= room:
             room -= len(lines[kept])
             kept += 1
-        body, tail = self._split(recalled[:kept], resident)
+        body, tail = self._split(recalled[:kept], self._segments.resident(owner))
         left_out = len(recalled) - kept
         return self._assemble(owner, body, tail, segments, told, past, question_ids, left_out)
 

@@ -9,7 +9,7 @@ from memory_engine.retrieval.fact_vectors import FactVectors
 from memory_engine.retrieval.keyword_index import KeywordIndex
 from memory_engine.retrieval.ranking import relevance
 from memory_engine.retrieval.vector_index import VectorIndex
-from memory_engine.types import ANYWHERE, MemoryFact, Period, Recalled, Scope
+from memory_engine.types import EVERYWHERE, MemoryFact, Period, Recalled, Scope
 
 
 class FactIndex:
@@ -55,14 +55,14 @@ class FactIndex:
         question: str,
         vector: Vector,
         k: int,
-        scope: Scope = ANYWHERE,
+        scope: Scope = EVERYWHERE,
         periods: Sequence[Period] = (),
     ) -> list[Recalled]:
         """The `k` most relevant facts that `scope` sees, best first; `vector`: [dimension].
 
         periods: the times that the question names. Blocks for milliseconds.
         """
-        hidden = [place for place in self._bound if not scope.sees(self._facts[place])]
+        hidden = [place for place in self._bound if not scope.sees(self._facts[place].scope)]
         seen = np.delete(np.arange(len(self._facts)), hidden)
         if len(seen) == 0 or k <= 0:
             return []
@@ -87,7 +87,7 @@ class FactIndex:
         self._facts = list(facts)
         days = [fact.when.toordinal() if fact.when else np.nan for fact in facts]
         self._days = np.asarray(days, dtype=np.float32)
-        self._bound = [place for place, fact in enumerate(facts) if not ANYWHERE.sees(fact)]
+        self._bound = [place for place, fact in enumerate(facts) if not EVERYWHERE.sees(fact.scope)]
 
 
 def _chosen(index: VectorIndex, more: Sequence[Vector], rows: Sequence[int]) -> VectorIndex:

@@ -1,4 +1,4 @@
-"""A memory without models: words instead of vectors, characters instead of tokens."""
+"""A fake memory engine: words instead of vectors, characters instead of tokens."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
@@ -8,11 +8,10 @@ from memory_engine.encoding.residency import Residency, Tier
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import MessageTooLongError
-from memory_engine.memory import Memory
 from memory_engine.retrieval.embedder import EmbeddingModel
 from memory_engine.retrieval.fact_vectors import FactVectors
 from memory_engine.types import (
-    ANYWHERE,
+    EVERYWHERE,
     Chunk,
     MemoryFact,
     Message,
@@ -45,11 +44,12 @@ def _by_words(facts: Sequence[MemoryFact], text: str) -> list[Recalled]:
     return sorted(scored, key=lambda r: -r.score)
 
 
-class FakeMemory(Memory):
+class FakeMemory:
     """Recalls by shared words; a fact is one segment, named by owner and text."""
 
     def __init__(self, engine: FakeEngine, tail: int = 0) -> None:
         self.engine = engine
+        self.retriever = self.layout = self.generator = self
         self.tail = tail
         self.held: dict[str, list[MemoryFact]] = {}
         self.synced: list[tuple[str, tuple[str, ...]]] = []
@@ -95,10 +95,10 @@ class FakeMemory(Memory):
         owner: str,
         query: str,
         k: int,
-        scope: Scope = ANYWHERE,
+        scope: Scope = EVERYWHERE,
         periods: Sequence[Period] = (),
     ) -> list[Recalled]:
-        seen = [fact for fact in self.held.get(owner, []) if scope.sees(fact)]
+        seen = [fact for fact in self.held.get(owner, []) if scope.sees(fact.scope)]
         return _by_words(seen, query)[:k]
 
     async def nearest(self, owner: str, texts: Sequence[str], count: int) -> list[list[Recalled]]:

@@ -53,9 +53,9 @@ def person(texts: list[str]) -> list[MemoryFact]:
 
 
 async def ask(memory: Memory, owner: str, question: str) -> tuple[list[str], Usage]:
-    recalled = await memory.recall(owner, question, 10)
-    plan = memory.plan(owner, recalled, [], question, 50)
-    async for chunk in memory.stream(plan, Mode.KV, Sampling(max_tokens=5)):
+    recalled = await memory.retriever.recall(owner, question, 10)
+    plan = memory.layout.plan(owner, recalled, [], question, 50)
+    async for chunk in memory.generator.stream(plan, Mode.KV, Sampling(max_tokens=5)):
         if chunk.usage is not None:
             return [r.fact.text for r in recalled], chunk.usage
     raise AssertionError("a reply without usage")
@@ -63,18 +63,18 @@ async def ask(memory: Memory, owner: str, question: str) -> tuple[list[str], Usa
 
 async def test_recall_finds_the_fact_that_answers(memory: Memory) -> None:
     await memory.sync("anna", person(TEXTS))
-    assert [r.fact.text for r in await memory.recall("anna", "What is my pet's name?", 1)] == [
-        "My dog is called Biscuit."
-    ]
+    assert [
+        r.fact.text for r in await memory.retriever.recall("anna", "What is my pet's name?", 1)
+    ] == ["My dog is called Biscuit."]
 
 
 async def test_nobody_recalls_anothers_facts(memory: Memory) -> None:
     await memory.sync("anna", person(TEXTS))
     await memory.sync("ben", person(["I keep bees."]))
-    assert [r.fact.text for r in await memory.recall("ben", "What is the dog's name?", 9)] == [
-        "I keep bees."
-    ]
-    assert await memory.recall("carl", "What is the dog's name?", 9) == []
+    assert [
+        r.fact.text for r in await memory.retriever.recall("ben", "What is the dog's name?", 9)
+    ] == ["I keep bees."]
+    assert await memory.retriever.recall("carl", "What is the dog's name?", 9) == []
 
 
 async def test_recall_keeps_to_the_scope_and_prefers_the_time_asked_for(memory: Memory) -> None:
@@ -83,12 +83,12 @@ async def test_recall_keeps_to_the_scope_and_prefers_the_time_asked_for(memory: 
         MemoryFact(miles, f"I ran {miles} miles.", date(2026, month, 9))
         for month, miles in enumerate(runs, start=1)
     ]
-    await memory.sync("anna", [*facts, MemoryFact("s", "I ran in secret.", agent="coach")])
+    await memory.sync("anna", [*facts, MemoryFact("s", "I ran in secret.", scope=Scope("coach"))])
     february = Period(date(2026, 2, 1), date(2026, 2, 28))
-    found = await memory.recall("anna", "How far did I run?", 9, periods=[february])
+    found = await memory.retriever.recall("anna", "How far did I run?", 9, periods=[february])
     assert found[0].fact.text == "I ran six miles."
     assert "s" not in {r.fact.id for r in found}
-    coached = await memory.recall("anna", "What do I do in secret?", 1, Scope("coach"))
+    coached = await memory.retriever.recall("anna", "What do I do in secret?", 1, Scope("coach"))
     assert coached[0].fact.id == "s"
 
 
@@ -102,7 +102,7 @@ async def test_vectors_that_are_known_are_not_computed_and_the_others_are_return
     halves = {"t": FactVectors(computed[facts[0].id].text)}
     assert sorted(await memory.sync("ben", [*facts, said], computed | halves)) == ["t"]
     assert await memory.sync("ben", facts[1:]) == {}
-    (found,) = await memory.recall("ben", "Where do I live?", 1)
+    (found,) = await memory.retriever.recall("ben", "Where do I live?", 1)
     assert found.fact.text == "I live in Bern."
 
 
@@ -129,7 +129,7 @@ async def test_forgetting_encodes_exactly_what_stood_behind_it_again(
     _prefix, *again = job.spans
     assert len(again) == len(facts) - 1
     assert len(held - engine.resident("anna")) == len(facts)
-    assert all("Biscuit" not in str(r) for r in await memory.recall("anna", "dog", 9))
+    assert all("Biscuit" not in str(r) for r in await memory.retriever.recall("anna", "dog", 9))
 
 
 async def test_a_drop_that_failed_is_done_with_the_next_change(
@@ -188,8 +188,8 @@ async def test_where_facts_are_and_their_bytes_are_told(memory: Memory, engine: 
 
 async def test_facts_not_yet_encoded_are_sent_as_text(memory: Memory, engine: FakeEngine) -> None:
     await memory.sync("anna", person(TEXTS))
-    recalled = await memory.recall("anna", "Where do I live?", 10)
-    plan = memory.plan("anna", recalled, [], "Where do I live?", 50)
+    recalled = await memory.retriever.recall("anna", "Where do I live?", 10)
+    plan = memory.layout.plan("anna", recalled, [], "Where do I live?", 50)
     assert len(plan.used) == len(TEXTS)
     assert len(plan.injectable) < len(TEXTS)
 
@@ -281,8 +281,8 @@ async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_i
     memory = Memory(engine, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
     await memory.sync("anna", person(TEXTS))
     await memory.settle("anna")
-    assert len(await memory.recall("anna", "Where do I live?", 2)) == 2
-    assert len(await memory.recall("anna", "Where do I live?", 2)) == 2
+    assert len(await memory.retriever.recall("anna", "Where do I live?", 2)) == 2
+    assert len(await memory.retriever.recall("anna", "Where do I live?", 2)) == 2
     assert engine.prefetched == []
     came.set()
     await asyncio.sleep(0.01)
@@ -302,12 +302,12 @@ async def test_while_people_chat_runs_are_encoded_in_short_parts(
 
 
 async def test_a_scope_is_a_hard_filter_before_the_ranking(memory: Memory) -> None:
-    coach = [MemoryFact(f"c{n}", f"I ski slope {n}.", agent="coach") for n in range(5)]
-    here = MemoryFact("here", "I ski here.", conversation="7")
+    coach = [MemoryFact(f"c{n}", f"I ski slope {n}.", scope=Scope("coach")) for n in range(5)]
+    here = MemoryFact("here", "I ski here.", scope=Scope(None, "7"))
     await memory.sync("anna", [*coach, here, *person(["I live in Bern."])])
 
     async def seen(**where: str) -> list[str]:
-        found = await memory.recall("anna", "Where do I ski?", 2, Scope(**where))
+        found = await memory.retriever.recall("anna", "Where do I ski?", 2, Scope(**where))
         return [recalled.fact.id for recalled in found]
 
     assert await seen() == ["id I live in Bern."]
@@ -317,10 +317,10 @@ async def test_a_scope_is_a_hard_filter_before_the_ranking(memory: Memory) -> No
 
 async def test_the_nearest_facts_are_those_nearest_by_cosine(memory: Memory) -> None:
     await memory.sync("anna", person(TEXTS))
-    found = await memory.nearest("anna", ["My home is in Bern.", "Biscuit is my dog."], 2)
+    found = await memory.retriever.nearest("anna", ["My home is in Bern.", "Biscuit is my dog."], 2)
     assert [each[0].fact.text for each in found] == ["I live in Bern.", "My dog is called Biscuit."]
     assert all(0.5 < each[0].score <= 1 and len(each) == 2 for each in found)
-    assert await memory.nearest("ben", ["My dog."], 2) == [[]]
+    assert await memory.retriever.nearest("ben", ["My dog."], 2) == [[]]
 
 
 async def test_forgetting_an_owner_leaves_neither_vector_nor_kv_nor_snapshot(
@@ -336,7 +336,7 @@ async def test_forgetting_an_owner_leaves_neither_vector_nor_kv_nor_snapshot(
     assert engine.snapshots == {}
     assert memory.indexed("anna") == []
     assert not memory.holds("anna")
-    assert await memory.recall("anna", "dog", 9) == []
+    assert await memory.retriever.recall("anna", "dog", 9) == []
     assert engine.resident("ben") == bens
     await memory.aclose()
     assert "anna" not in engine.snapshots
@@ -396,5 +396,6 @@ async def test_closing_drops_what_is_forgotten_and_writes_the_rest(
     await memory.sync("anna", person(TEXTS[:1]))
     await memory.aclose()
     (fact,) = person(TEXTS[:1])
-    kept = memory._encoder.segments("anna", [fact])[fact.id].segment_id
-    assert engine.snapshots["anna"].keys() == {kept, memory._encoder.prefix_id("anna")}
+    windows = memory._encoder._windows
+    kept = windows.segments("anna", [fact])[fact.id].segment_id
+    assert engine.snapshots["anna"].keys() == {kept, windows.prefix_id("anna")}

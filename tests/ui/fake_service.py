@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from agent.conversations.conversation_store import UNTITLED
-from agent.entities import EVERYWHERE, Conversation, Fact, Scope
+from agent.entities import Conversation, Fact
 from agent.reply_events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
 from app.service import ChatService
 from memory_engine.errors import EmptyMessageError, NotFoundError
-from memory_engine.types import Message, Mode
+from memory_engine.types import EVERYWHERE, Message, Mode, Scope
 
 TTFT = {Mode.TEXT: 259.0, Mode.KV: 41.0}
 

@@ -11,11 +11,11 @@ from agent.db.lookup import find_conversation
 from agent.db.tables import ConversationRow, FactEventRow, FactRow, FactSourceRow, TurnRow
 from agent.db.user_lock import lock_user
 from agent.db.utc import utc_now
-from agent.entities import Scope
 from agent.extraction.filters import holds_secret
 from agent.facts.transfer.export_schema import FactDocument, SourceDocument, read_document
 from agent.text import one_line, same_as, storable
 from memory_engine.errors import NotFoundError, UserError
+from memory_engine.types import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def rows(folder: Path) -> list[tuple[int, str, str, int, int]]:
 
 async def recalled(agent: Agent, question: str) -> list[str]:
     await agent._memory_sync.ensure("ann")
-    found = await agent._memory.recall("ann", question, 9)
+    found = await agent._memory.retriever.recall("ann", question, 9)
     return [each.fact.text for each in found]
 
 

@@ -10,7 +10,6 @@ from sqlalchemy import select
 
 from agent.db.database import Database
 from agent.db.tables import FactEventRow, FactRow
-from agent.entities import EVERYWHERE, Scope
 from agent.extraction.candidate import Candidate
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
@@ -18,6 +17,7 @@ from agent.facts.transfer.exporter import export_facts
 from agent.facts.transfer.importer import import_facts
 from agent.facts.undo import undo
 from memory_engine.errors import UserError
+from memory_engine.types import EVERYWHERE, Scope
 from tests.agent.agent_builder import prepare, url_of
 
 CANDIDATES = [

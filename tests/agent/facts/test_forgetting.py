@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from agent.db.tables import Base, FactRow, FactSourceRow, TurnRow
-from agent.entities import Scope, UserTurn
+from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
 from agent.extraction.rule_extractor import RuleExtractor
 from agent.facts.forgetting import Forgetting
@@ -14,6 +14,7 @@ from agent.remember.remember_graph import remember_graph
 from agent.reply.reply_graph import reply_graph
 from agent.text import same_as
 from memory_engine.errors import NotFoundError, UserError
+from memory_engine.types import Scope
 from tests.agent.agent_builder import Parts, assert_absent, opened
 
 ODD_NAMES = [

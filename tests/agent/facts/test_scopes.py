@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.entities import EVERYWHERE, Scope
 from memory_engine.errors import NotFoundError
+from memory_engine.types import EVERYWHERE, Scope
 from tests.agent.agent_builder import opened
 
 

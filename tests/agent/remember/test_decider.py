@@ -14,6 +14,7 @@ from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change, Operation
 from agent.remember.decider import NEAREST, Question, decided
 from agent.remember.llm_decider import LlmDecider
+from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Chunk, Mode, Plan, Prompt, Sampling
 from tests.agent.agent_builder import opened
 from tests.agent.fake_memory import FakeMemory, text_of
@@ -101,6 +102,7 @@ class Scripted(FakeMemory):
     """A memory whose model gives these answers, one after the other."""
 
     def __init__(self, *answers: str) -> None:
+        super().__init__(FakeEngine())
         self.answers = list(answers)
         self.prompts: list[str] = []
         self.samplings: list[Sampling] = []

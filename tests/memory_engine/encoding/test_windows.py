@@ -10,7 +10,7 @@ from memory_engine.encoding.windows import Encoder, FactSegment, Window
 from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
-from memory_engine.types import MemoryFact
+from memory_engine.types import MemoryFact, Scope
 
 FIRST = date(2026, 1, 1)
 
@@ -168,7 +168,7 @@ def test_what_a_segment_is_encoded_behind_can_be_computed_little_by_little(
 def test_a_window_holds_facts_of_its_own_scope_only(tokenizer: ChatTokenizer) -> None:
     encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
     open_ = person(30)
-    secret = [MemoryFact(f"s{i}", f"I hide {i} coins.", conversation="7") for i in range(30)]
+    secret = [MemoryFact(f"s{i}", f"I hide {i} coins.", scope=Scope(None, "7")) for i in range(30)]
     mixed = [fact for pair in zip(open_, secret, strict=True) for fact in pair]
     segments = encoder.segments("anna", mixed)
     assert list(segments) == [fact.id for fact in mixed]

@@ -270,9 +270,9 @@ TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "
 
 async def asked(memory: Memory, owner: str) -> tuple[set[str], Usage]:
     """The facts of the reply's prompt, and the account of it."""
-    recalled = await memory.recall(owner, "What is my dog's name?", 10)
-    plan = memory.plan(owner, recalled, [], "What is my dog's name?", 50)
-    async for chunk in memory.stream(plan, Mode.KV, Sampling(max_tokens=5)):
+    recalled = await memory.retriever.recall(owner, "What is my dog's name?", 10)
+    plan = memory.layout.plan(owner, recalled, [], "What is my dog's name?", 50)
+    async for chunk in memory.generator.stream(plan, Mode.KV, Sampling(max_tokens=5)):
         if chunk.usage is not None:
             return {r.fact.text for r in plan.used}, chunk.usage
     raise AssertionError("a reply without usage")

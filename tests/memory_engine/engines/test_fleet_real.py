@@ -24,9 +24,13 @@ TEXTS = ("keeps a dog.", "lives in Bern.")
 
 
 async def asked(memory: Memory, owner: str, mode: Mode, tokens: int = 6) -> tuple[list[int], Usage]:
-    plan = memory.plan(owner, await memory.recall(owner, "Who am I?", 9), [], "Who am I?", 6)
+    plan = memory.layout.plan(
+        owner, await memory.retriever.recall(owner, "Who am I?", 9), [], "Who am I?", 6
+    )
     ids: list[int] = []
-    async for chunk in memory.stream(plan, mode, Sampling(max_tokens=tokens, ignore_eos=True)):
+    async for chunk in memory.generator.stream(
+        plan, mode, Sampling(max_tokens=tokens, ignore_eos=True)
+    ):
         ids += chunk.token_ids
         if chunk.usage is not None:
             return ids, chunk.usage
@@ -89,8 +93,10 @@ async def test_when_an_engine_is_killed_its_users_are_served_by_the_other(
         victim = served_engines[1]
         unlucky = by_engine[victim.url][0]
 
-        plan = memory.plan(unlucky, await memory.recall(unlucky, "Who?", 9), [], "Who?", 900)
-        reply = memory.stream(plan, Mode.KV, Sampling(max_tokens=900, ignore_eos=True))
+        plan = memory.layout.plan(
+            unlucky, await memory.retriever.recall(unlucky, "Who?", 9), [], "Who?", 900
+        )
+        reply = memory.generator.stream(plan, Mode.KV, Sampling(max_tokens=900, ignore_eos=True))
         came = [*(await anext(reply)).token_ids, *(await anext(reply)).token_ids]
         os.kill(victim.process.pid, signal.SIGKILL)
 

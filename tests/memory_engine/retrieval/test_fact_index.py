@@ -87,8 +87,8 @@ def test_a_fact_with_new_text_is_found_by_it_and_no_longer_by_the_old_one() -> N
 
 def test_scopes_are_a_hard_filter_even_when_thousands_of_better_facts_are_hidden() -> None:
     """mem0#6998, #7416, #5453: filtered after the search, nothing is left."""
-    mine = fact(2500, "thing of mine", agent="cook")
-    hidden = [fact(n, "thing", agent="coach") for n in range(2500)]
+    mine = fact(2500, "thing of mine", scope=Scope("cook"))
+    hidden = [fact(n, "thing", scope=Scope("coach")) for n in range(2500)]
     fresh = {f.id: FactVectors(axis(0)) for f in hidden} | {mine.id: FactVectors(axis(1))}
     index = FactIndex(DIMENSION).replaced([*hidden, mine], fresh)
     assert found(index, "thing", axis(0), 50, scope=Scope("cook")) == ["f2500"]
@@ -110,9 +110,9 @@ def test_a_fact_that_names_agent_or_conversation_is_seen_there_only(
 ) -> None:
     index = index_of(
         fact(0),
-        fact(1, agent="cook"),
-        fact(2, conversation="7"),
-        fact(3, agent="cook", conversation="7"),
+        fact(1, scope=Scope("cook")),
+        fact(2, scope=Scope(None, "7")),
+        fact(3, scope=Scope("cook", "7")),
     )
     assert set(found(index, "thing", axis(0), scope=scope)) == seen
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent.entities import Scope
 from agent.extraction.candidate import Candidate
 from agent.facts.transfer.importer import Imported
 from memory_engine.errors import UserError
+from memory_engine.types import Scope
 from tests.agent.agent_builder import Parts, opened, url_of
 
 
