@@ -1,4 +1,4 @@
-"""What the agent hands out: plain, frozen, without SQL."""
+"""Plain frozen values that the agent hands out, without SQL."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -39,7 +39,7 @@ class UserTurn:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something known about a user, in the user's own words.
+    """A fact: a sentence known about a user, in the user's own words.
 
     `when` is the date of an event or, without one, the date on which it was said.
     `attribute` names what has one value at a time, such as `home`; otherwise it is None.
@@ -62,7 +62,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class FactEvent:
-    """What happened to a fact. `text` is None once the fact is forgotten.
+    """A change of one fact. `text` is None once the fact is forgotten.
 
     `superseded_by` is the id of the fact that took its place. `valid_from` and `valid_to`
     are the fact's, as they are known now.

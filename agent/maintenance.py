@@ -1,4 +1,4 @@
-"""What is seen to in the background: expired facts, and what other processes did or left."""
+"""Background maintenance: expires facts, and follows changes that other processes made."""
 
 from agent.db.database import Database
 from agent.facts.expiry import sweep
@@ -11,7 +11,9 @@ FOLLOW_EVERY_S = 2.0
 
 
 class Maintenance:
-    """Every minute: ends expired facts, brings the memory up to date with SQL for users who do
+    """Periodic work: expiry, turns that another process left, and memory kept equal to SQL.
+
+    Every minute it ends expired facts, brings the memory up to date with SQL for users who do
     not ask, and takes over turns that nobody remembers.
 
     So what another program forgot leaves index, KV and snapshots although nobody writes. The

@@ -1,4 +1,4 @@
-"""Who a memory belongs to: names of users and agents, as the caller gives them."""
+"""Checks names of users and agents, as callers give them."""
 
 from agent.text import storable
 from memory_engine.errors import UserError
@@ -7,12 +7,12 @@ LONGEST = 200
 
 
 def owner_name(user: str) -> str:
-    """The name as it is stored. Any characters may be in it; UserError if none is, or too many."""
+    """The name of a user as it is stored. Raises UserError for a blank or too long one."""
     return _name(user, "user")
 
 
 def agent_name(agent: str) -> str:
-    """The same for an agent."""
+    """The name of an agent as it is stored. Raises UserError for a blank or too long one."""
     return _name(agent, "agent")
 
 

@@ -1,4 +1,4 @@
-"""Something done again and again in the background; a failure is logged and not the end."""
+"""Repeats work in the background; a failure is logged and does not end it."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class Periodic:
             self._task = asyncio.create_task(self._work(), name=self._name)
 
     async def aclose(self) -> None:
-        """Do it no more, and wait for what is being done."""
+        """Stop, and wait for the run in progress."""
         self._ending.set()
         if self._task is not None:
             await self._task

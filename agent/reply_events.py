@@ -1,4 +1,4 @@
-"""What a reply is made of, from the first token to the account of how it came about."""
+"""Events of a streamed reply, from the first token to the reply's trace."""
 
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -9,7 +9,7 @@ from memory_engine.types import Mode
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Where the time to the first token went, in milliseconds."""
+    """Stages of the time to the first token, in milliseconds."""
 
     recall_ms: float
     plan_ms: float
@@ -21,8 +21,8 @@ class Timings:
 class UsedFact:
     """A fact that was in the prompt. `injected` means its KV came from the arena.
 
-    `source` is the user's message that said it, empty for one stated by hand. In an account
-    of earlier, the text of a fact that was forgotten since is empty.
+    `source` is the user's message that said it, empty for one stated by hand. In the trace of
+    an earlier reply, the text of a fact that was forgotten since is empty.
     """
 
     id: str
@@ -50,7 +50,7 @@ class FirstToken:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished reply and its account. Times are milliseconds, counts are tokens.
+    """A finished reply and its trace. Times are milliseconds, counts are tokens.
 
     `tpot_ms` is the mean time of an output token after the first, and `left_out` how many
     recalled facts did not fit the context.
@@ -73,7 +73,7 @@ class Reply:
     tpot_ms: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, ready for `json.dumps`."""
+        """The reply as plain values, ready for `json.dumps`."""
         fields = asdict(self)
         for fact in fields["facts"]:
             fact["when"] = fact["when"].isoformat() if fact["when"] else None

@@ -8,7 +8,7 @@ from memory_engine.types import Message, Mode, Sampling
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What a program that keeps conversations of its own sends along with a message.
+    """A program that keeps conversations of its own, as it describes one message.
 
     `history` are the turns before the message, and `instructions` go to the model as they are:
     nothing is remembered of either. `conversation` is the program's own name for the
@@ -60,5 +60,5 @@ class Request:
 
     @property
     def stored(self) -> bool:
-        """Whether the turns are kept: not in a passing exchange that nothing may remember."""
+        """True if the turns are stored: not in an exchange that nothing may remember."""
         return self.remember or self.conversation_id is not None

@@ -1,4 +1,4 @@
-"""Text at the edge: what is removed from it, and when two texts are the same."""
+"""Cleans text at the edge, and compares texts regardless of case and spacing."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ FINAL_PUNCTUATION = " .!?\u2026;,"
 
 
 def storable(text: str) -> str:
-    """`text` without what no database and no tokenizer takes; emoji and their joiners stay.
+    """`text` without characters that no database or tokenizer takes; emoji and joiners stay.
 
     Two halves of a surrogate pair become the character they stand for; a lone half and NUL,
     which PostgreSQL does not store, are removed.

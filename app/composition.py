@@ -1,4 +1,4 @@
-"""Puts the parts together: database, engine, memory, agent, service. Nothing else does."""
+"""Composition root: builds database, engine, memory, agent and service from the settings."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ Progress = Callable[[str], None]
 
 
 def silent(text: str) -> None:
-    """Progress that nobody wants to see."""
+    """Report no progress."""
 
 
 async def open_service(
@@ -167,7 +167,7 @@ def build_memory(settings: Settings, engine: Engine, model: str, embedding_model
 
 
 def choose_extractor(settings: Settings, memory: "MemoryEngine") -> "Extractor":
-    """Who finds facts in what users say."""
+    """The extractor that the settings ask for; a new one is added here."""
     from agent.extraction.llm_extractor import LlmExtractor
     from agent.extraction.rule_extractor import RuleExtractor
 
@@ -175,7 +175,7 @@ def choose_extractor(settings: Settings, memory: "MemoryEngine") -> "Extractor":
 
 
 def choose_decider(settings: Settings, memory: "MemoryEngine") -> "Decider | None":
-    """Who decides what a statement does to the facts it is near to; None for rules alone."""
+    """The decider that the settings ask for; None where rules alone decide."""
     from agent.remember.llm_decider import LlmDecider
 
     return LlmDecider(memory) if _is_capable(settings) else None

@@ -1,4 +1,4 @@
-"""The service: what chat, CLI and API call. Checks what comes in; the agent does the work."""
+"""The service that page, API and command line call: checks input, then asks the agent."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -107,14 +107,14 @@ class ChatService:
                 yield event
 
     async def check(self, user: str, message: str) -> None:
-        """Raise what keeps `message` from being answered: before something makes room for it.
+        """Raise the error that would keep `message` from being answered, before room is made.
 
         Raises EmptyMessageError, MessageTooLongError, and EngineError if the engine is gone.
         """
         await self._agent.check(owner_name(user), _text(message))
 
     async def last_message(self, user: str, conversation_id: str) -> str:
-        """What the user said last in a conversation. Raises NotFoundError."""
+        """The user's last message in a conversation. Raises NotFoundError."""
         return (
             await self._agent.conversations.last_message(owner_name(user), conversation_id)
         ).text
@@ -150,20 +150,20 @@ class ChatService:
         """A conversation's turns, exactly as they were said. Raises NotFoundError."""
         return await self._agent.conversations.messages(owner_name(user), conversation_id)
 
-    async def accounts(self, user: str, conversation_id: str) -> dict[int, Reply]:
-        """The replies of a conversation that have an account, by their number in `messages`.
+    async def traces(self, user: str, conversation_id: str) -> dict[int, Reply]:
+        """The replies of a conversation that have a trace, by their number in `messages`.
 
         A fact that was forgotten since has an empty text. Raises NotFoundError.
         """
         return await kept_accounts(self._database, owner_name(user), conversation_id)
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
-        """Whether the last reply was stopped, or failed, before its end. Raises NotFoundError."""
+        """True if the last reply was stopped or failed before its end. Raises NotFoundError."""
         status = await self._agent.conversations.last_status(owner_name(user), conversation_id)
         return status in ("stopped", "failed")
 
     async def facts(self, user: str) -> list[Fact]:
-        """What is known about `user` now, in time order."""
+        """The active facts of `user`, in time order."""
         return await self._agent.facts.active(owner_name(user))
 
     async def add_fact(self, user: str, text: str, scope: Scope = EVERYWHERE) -> Fact:
@@ -205,7 +205,7 @@ class ChatService:
         return await export_fact(self._database, owner_name(user), fact_id)
 
     async def residency(self, user: str) -> Residency:
-        """Where the KV of the user's facts is."""
+        """The tiers that hold the KV of the user's facts."""
         return await self._agent.fact_manager.residency(owner_name(user))
 
     async def search(self, user: str, query: str, k: int) -> list[tuple[Fact, float]]:
@@ -244,7 +244,7 @@ class ChatService:
         return await self._agent.fact_manager.undo(owner_name(user), fact_id)
 
     async def export_facts(self, user: str) -> Document:
-        """All that is known of `user` and was, but for what is forgotten."""
+        """All facts of `user`, active and ended, but for forgotten ones, as a document."""
         return await export_facts(self._database, owner_name(user))
 
     async def import_facts(self, user: str, document: str) -> Imported:
@@ -252,12 +252,12 @@ class ChatService:
         return await self._agent.fact_manager.import_facts(owner_name(user), document)
 
     async def audit(self, user: str) -> list[Finding]:
-        """What index and KV hold of `user`, and whether a fact needs it."""
+        """The findings of an audit of index and KV: what they hold of `user` without a fact."""
         await self._agent.start()
         return await self._agent.fact_manager.audit(owner_name(user))
 
     async def full_audit(self, user: str) -> list[Finding]:
-        """What the tables and an SQLite file hold of `user`, then `audit`."""
+        """The findings of an audit of tables and SQLite file, then those of `audit`."""
         found = await audit_rows(self._database, owner_name(user))
         file = self._database.url.database
         if self._database.is_sqlite and file:
@@ -266,17 +266,17 @@ class ChatService:
         return found + await self.audit(user)
 
     async def history(self, user: str, fact_id: str | None = None) -> list[FactEvent]:
-        """What happened to one fact, or to all of the user's, oldest first."""
+        """The events of one fact, or of all of the user's, oldest first."""
         return await self._agent.facts.history(owner_name(user), fact_id)
 
     @property
     def database(self) -> Database:
-        """Where everything is kept; it stays the service's."""
+        """The database; the service closes it."""
         return self._database
 
     @property
     def to_remember(self) -> int:
-        """How many messages, of all users, wait to be remembered."""
+        """The number of messages, of all users, that wait to be remembered."""
         return self._agent.to_remember
 
     async def settle(self, user: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Every error InferScale raises on purpose.
+"""The tree of errors that InferScale raises on purpose.
 
 InferScaleError
 ├── UserError                    the caller can mend it, and the message says how
@@ -59,7 +59,7 @@ class SignInError(UserError):
 
 
 class ForbiddenError(UserError):
-    """Who asks is known, and may not have this."""
+    """The caller is known, and may not have this."""
 
 
 class TooLargeError(UserError):

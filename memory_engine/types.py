@@ -1,4 +1,4 @@
-"""The nouns of the memory engine, in the order a request meets them."""
+"""Values of the memory engine, in the order in which a request meets them."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Literal
 
 
 class Mode(StrEnum):
-    """Who computes the KV of the recalled facts: vLLM's prefill, or the arena."""
+    """The source of the recalled facts' KV: vLLM's prefill (text) or the arena (kv)."""
 
     TEXT = "text"
     KV = "kv"
@@ -32,7 +32,7 @@ class Scope:
         return "" if self == EVERYWHERE else json.dumps([self.agent, self.conversation])
 
     def sees(self, other: "Scope") -> bool:
-        """Whether a fact of scope `other` may be recalled here."""
+        """True if a fact of scope `other` may be recalled here."""
         return other.agent in (None, self.agent) and other.conversation in (
             None,
             self.conversation,
@@ -106,7 +106,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to choose tokens. `temperature` 0 is greedy.
+    """Sampling parameters of one request. `temperature` 0 is greedy.
 
     `cache_salt` sets a request apart from all others in vLLM's prefix cache: requests
     share cached blocks only under equal salts, so a fresh one measures a cold prefill.
@@ -130,7 +130,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the engine did with a prompt, as the engine reported it. Counts are tokens.
+    """Token counts and times of one request, as the engine reported them.
 
     prompt = injected + cached + prefilled. `missing` are the segment ids that were
     planned and not resident, so vLLM prefilled them as text.
@@ -166,7 +166,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A prompt and what went into it.
+    """A laid-out prompt and the facts that went into it.
 
     `used` are the facts in the prompt, in prompt order; `injectable` the ids of those
     that lie in the injected part; `left_out` how many recalled facts did not fit.

@@ -1,4 +1,6 @@
-"""remember: extract -> ground -> reconcile -> decide -> save -> hold.
+"""The remember graph: from a stored user's turn to facts in SQL and in the memory.
+
+    extract -> ground -> reconcile -> decide -> save -> hold
 
 `save` goes back to `reconcile` when the user's facts changed in between.
 """
@@ -61,7 +63,7 @@ def _after_save(state: RememberState) -> Literal["hold", "reconcile"]:
 
 
 def remember_graph() -> RememberGraph:
-    """The graph that turns one user's turn into facts."""
+    """Compile the graph."""
     builder = StateGraph(RememberState, context_schema=RememberContext)
     builder.add_node("extract", _extract)
     builder.add_node("ground", _ground)

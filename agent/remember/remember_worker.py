@@ -1,4 +1,4 @@
-"""The background worker that remembers turns, one after the other, in the order they were said.
+"""Background worker that remembers turns one after the other, in the order they were said.
 
 Several processes may work on one database: whoever has claimed a user remembers what that user
 said, oldest first, whichever process was told it.
@@ -60,7 +60,7 @@ class RememberWorker:
 
     @property
     def waiting(self) -> int:
-        """How many turns are queued or being worked on."""
+        """The number of turns that are queued or being worked on."""
         return self._waiting.total()
 
     async def start(self) -> None:

@@ -38,7 +38,7 @@ class _Work:
         self.changed = False
 
     def begun(self) -> set[int]:
-        """The runs of which something is resident."""
+        """Runs of which a segment is resident."""
         return {segment.run for i, segment in self.wanted.items() if i in self.resident}
 
     def wants_any(self, segments: Iterable[FactSegment]) -> bool:
@@ -75,7 +75,7 @@ class EncodingQueue:
         self._start(owner, work)
 
     def lost(self, owner: str, segment_ids: Collection[str]) -> None:
-        """The engine did not hold these; those still wanted are encoded again."""
+        """Take note that the engine lacks these; those still wanted are encoded again."""
         work = self._work.get(owner)
         if work is None:
             return
@@ -87,11 +87,11 @@ class EncodingQueue:
         self._start(owner, work)
 
     def message(self, owner: str) -> None:
-        """Encoding makes room for the reply that follows: see `Admission.message`."""
+        """Make room for the reply that follows a message: see `Admission.message`."""
         self._turns_of(owner).message(owner)
 
     def reply(self, owner: str) -> Callable[[], None]:
-        """Encoding makes room for a reply until the result is called: see `Admission.reply`."""
+        """Make room for a reply until the result is called: see `Admission.reply`."""
         return self._turns_of(owner).reply(owner)
 
     def prefetch(self, owner: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the KV of one owner's facts is, and how full the memory for it is."""
+"""Residency of one owner's KV: the tier of each fact, and how full the tiers are."""
 
 from dataclasses import dataclass
 

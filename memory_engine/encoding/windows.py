@@ -1,4 +1,4 @@
-"""Context-Window Encoding: what a fact is encoded behind, and the segment that results.
+"""Context-Window Encoding: the window a fact is encoded behind, and the resulting segment.
 
 A fact's KV is computed behind a prefix and a window of context, and only its own tokens'
 KV is kept. The window is made of what serves beside it: the facts before it, as lines.

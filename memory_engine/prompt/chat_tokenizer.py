@@ -1,4 +1,4 @@
-"""Text to token ids: the model's chat template in pieces, and user text that stays text."""
+"""Tokenizes text piece by piece: the chat template's parts, and user text that stays text."""
 
 from functools import lru_cache
 from pathlib import Path

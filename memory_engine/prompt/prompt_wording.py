@@ -1,4 +1,4 @@
-"""Every static word of the prompt that carries memories. Chosen by measurement: DECISIONS.md.
+"""Static words of the prompts that carry memories, chosen by measurement (DECISIONS.md).
 
 Facts are kept in the user's own words and turned to the second person here, for the prompt
 alone: a small model told "My dog ..." by a system message takes the dog for its own.

@@ -1,4 +1,4 @@
-"""Text to vectors: sentence-transformers, off the event loop."""
+"""Embeds text with sentence-transformers, off the event loop."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """Whose vectors can be compared: `id` is a digest of the weights, 16 hex digits."""
+    """An embedding model; `id` is a digest of its weights, 16 hexadecimal digits."""
 
     id: str
     dimension: int

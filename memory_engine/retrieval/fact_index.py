@@ -1,4 +1,4 @@
-"""Which facts answer a question: one index for each owner, of vectors, words and times."""
+"""Index of one owner's facts by vectors, words and times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The vectors of a fact: of what it says, and of the turn that said it."""
+"""Vectors of a fact: of its text and of the turn that said it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class FactVectors:
     source: Vector | None = None
 
     def cover(self, fact: MemoryFact) -> bool:
-        """Whether these are all the vectors that `fact` has."""
+        """True if these are all the vectors that `fact` has."""
         return (self.source is None) == (fact.source == "")
 
 

@@ -1,4 +1,4 @@
-"""Texts by their words: BM25 with stemming."""
+"""Keyword index: BM25 with stemming."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class KeywordIndex:
         return KeywordIndex({i: new[i] if i in new else self._words[i] for i in ids})
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """How well each text answers `query`, in the order of the ids; 0 without a word of it."""
+        """BM25 score of each text for `query`, in the order of the ids; 0 without a common word."""
         if self._scorer is not None:
             known = [stem for stem in _stems([query])[0] if stem in self._scorer.vocab_dict]
             if known:

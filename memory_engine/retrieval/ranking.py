@@ -1,4 +1,4 @@
-"""How relevant facts are to a question: similarities, words and times in one number. Pure.
+"""Ranks facts for a question: similarities, words and times in one number. Pure.
 
 The weights were chosen on three conversations of LoCoMo and checked on two others
 (DECISIONS.md): a sum of scores beats ranks fused by reciprocals.

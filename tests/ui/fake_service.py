@@ -146,7 +146,7 @@ class FakeService(ChatService):
     async def messages(self, user: str, conversation_id: str) -> list[Message]:
         return list(self.kept[conversation_id])
 
-    async def accounts(self, user: str, conversation_id: str) -> dict[int, Reply]:
+    async def traces(self, user: str, conversation_id: str) -> dict[int, Reply]:
         return self.accounted.get(conversation_id, {})
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:

@@ -97,7 +97,7 @@ class ConversationPanel:
         if conversation_id is None:
             return _showing([])
         messages = await self._service.messages(self._user, conversation_id)
-        replies = await self._service.accounts(self._user, conversation_id)
+        replies = await self._service.traces(self._user, conversation_id)
         past = {number: PastReply(reply) for number, reply in replies.items()}
         shown, last = transcript(messages, past), replies.get(len(messages) - 1)
         cut_off = await self._service.cut_off(self._user, conversation_id)

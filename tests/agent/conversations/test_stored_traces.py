@@ -34,7 +34,7 @@ async def test_the_account_of_every_reply_is_found_again_after_a_restart(
         ("My dog is called Biscuit.", "My dog is called Biscuit")
     ]
     async with opened(database_url) as parts:
-        assert await parts.service.accounts("ann", talk) == {1: first, 3: second, 5: third}
+        assert await parts.service.traces("ann", talk) == {1: first, 3: second, 5: third}
 
 
 async def test_a_forgotten_fact_is_in_no_account_and_leaves_its_place(database_url: str) -> None:
@@ -46,7 +46,7 @@ async def test_a_forgotten_fact_is_in_no_account_and_leaves_its_place(database_u
         cloves = next(fact for fact in reply.facts if "Zanzibar" in fact.text)
         await parts.service.forget_fact("ann", cloves.id)
         await assert_absent("zanzibar", parts)
-        (account,) = (await parts.service.accounts("ann", talk)).values()
+        (account,) = (await parts.service.traces("ann", talk)).values()
         found = await audit_rows(parts.database, "ann")
     assert [fact.id for fact in account.facts] == [fact.id for fact in reply.facts]
     told = {fact.id: fact for fact in account.facts}
@@ -61,7 +61,7 @@ async def test_a_source_that_was_said_is_not_told_of_a_forgotten_fact(database_u
         await parts.ask("What do I do?", conversation_id=talk)
         (known,) = await parts.service.facts("ann")
         await parts.service.forget_fact("ann", known.id)
-        account = (await parts.service.accounts("ann", talk))[3]
+        account = (await parts.service.traces("ann", talk))[3]
     assert [(f.id, f.text, f.source) for f in account.facts] == [(known.id, "", "")]
 
 
@@ -71,7 +71,7 @@ async def test_a_fact_that_was_changed_since_says_what_it_said_then(database_url
         talk = (await parts.ask("Where do I live?")).conversation_id or ""
         await parts.service.edit_fact("ann", home.id, "I live in Rome.")
         await parts.ask("Where do I live?", conversation_id=talk)
-        accounts = await parts.service.accounts("ann", talk)
+        accounts = await parts.service.traces("ann", talk)
     assert [[f.text for f in accounts[n].facts] for n in (1, 3)] == [
         ["I live in Bern."],
         ["I live in Rome."],
@@ -86,7 +86,7 @@ async def test_a_stopped_reply_has_no_account(database_url: str) -> None:
                 if isinstance(event, TextDelta):
                     break
         (conversation,) = await parts.service.conversations("ann")
-        assert await parts.service.accounts("ann", conversation.id) == {}
+        assert await parts.service.traces("ann", conversation.id) == {}
         assert await accounts_in_sql(parts) == [None]
 
 
@@ -96,7 +96,7 @@ async def test_of_a_comparison_the_account_of_the_kept_reply_is_kept(database_ur
         replies = {mode: e for mode, e in events if isinstance(e, Reply)}
         assert replies.keys() == {Mode.TEXT, Mode.KV}
         talk = replies[Mode.KV].conversation_id or ""
-        assert await parts.service.accounts("ann", talk) == {1: replies[Mode.KV]}
+        assert await parts.service.traces("ann", talk) == {1: replies[Mode.KV]}
 
 
 async def test_a_reply_that_is_made_again_or_undone_takes_its_account_along(
@@ -105,9 +105,9 @@ async def test_a_reply_that_is_made_again_or_undone_takes_its_account_along(
     async with opened(database_url) as parts:
         talk = (await parts.ask("Hello.")).conversation_id or ""
         again = await parts.ask("Hello.", conversation_id=talk, again=True, mode=Mode.TEXT)
-        assert await parts.service.accounts("ann", talk) == {1: again}
+        assert await parts.service.traces("ann", talk) == {1: again}
         await parts.service.undo_exchange("ann", talk)
-        assert await parts.service.accounts("ann", talk) == {}
+        assert await parts.service.traces("ann", talk) == {}
         assert await accounts_in_sql(parts) == []
 
 
@@ -115,7 +115,7 @@ async def test_the_accounts_of_another_users_conversation_are_not_found(database
     async with opened(database_url) as parts:
         talk = (await parts.ask("Hello.")).conversation_id or ""
         with pytest.raises(NotFoundError):
-            await parts.service.accounts("bob", talk)
+            await parts.service.traces("bob", talk)
 
 
 async def test_a_fact_of_another_user_is_told_to_nobody_whatever_an_account_names(
@@ -130,5 +130,5 @@ async def test_a_fact_of_another_user_is_told_to_nobody_whatever_an_account_name
             for turn in row:
                 assert turn.account is not None
                 turn.account = {**turn.account, "facts": [[int(secret.id), 0.5, True]]}
-        accounts = await parts.service.accounts("ann", talk)
+        accounts = await parts.service.traces("ann", talk)
     assert [f.text for reply in accounts.values() for f in reply.facts] == ["", ""]
