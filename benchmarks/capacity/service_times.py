@@ -1,8 +1,8 @@
 """How long a message takes, by the tier that holds its user's KV and the facts it recalls."""
 
-from benchmarks.capacity.capacity import Memory
+from benchmarks.capacity.capacity_report import disk_ms
+from benchmarks.capacity.engine_capacity import Memory
 from benchmarks.capacity.fleet_demand import FleetDemand
-from benchmarks.capacity.planner import disk_ms
 from benchmarks.capacity.rates import Rates
 from benchmarks.capacity.simulation.lru_tiers import Tier
 

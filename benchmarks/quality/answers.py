@@ -7,13 +7,13 @@ from time import perf_counter
 from typing import Any
 
 from app.settings import Settings
-from benchmarks.quality.arms import ARMS, Arms, Outcome
-from benchmarks.quality.cases import Talk
+from benchmarks.quality.arms.arm_runner import ARMS, Arms, Outcome
+from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.scoring import Reply, reply
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.datasets.locomo import CATEGORIES, Question
 from benchmarks.quality.eval_session import Asked, Progress, about, prepared, served
 from benchmarks.quality.intervals import RESAMPLES, mean_of
-from benchmarks.quality.scoring import Reply, reply
-from benchmarks.quality.setups import Setup
 from benchmarks.quality.token_f1 import answer_f1
 from memory_engine.engines.base import Engine
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer

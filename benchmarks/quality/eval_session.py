@@ -20,9 +20,9 @@ from app.models.engine_choice import (
 )
 from app.models.model_choice import choose_embedding_model, choose_model, config_of, stay_offline
 from app.settings import Settings
-from benchmarks.quality.cases import Talk, prepare, sample
+from benchmarks.quality.arms.cases import Talk, prepare, sample
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.datasets.locomo import Conversation, Question, load, wrong_gold
-from benchmarks.quality.setups import Setup
 from memory_engine.engines.base import Engine
 from memory_engine.errors import SettingsError, UnsupportedModelError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer

@@ -1,7 +1,7 @@
 """Does injected KV lose anything against text? Likelihood of the gold answers, and replies.
 
 Teacher-forced negative log likelihood of the gold answer in nats a token, for the same
-question in every arm (`benchmarks.quality.arms`). retained = (none - KV) / (none - text): 1 is
+question in every arm. retained = (none - KV) / (none - text): 1 is
 all that facts as text gain over no facts.
 
 Agreement is the share of tokens that are text's: of greedy replies, place by place, where one
@@ -17,13 +17,13 @@ from typing import Any
 
 from app.figures import distribution
 from app.settings import Settings
-from benchmarks.quality.arms import ARMS, Arms, Outcome
-from benchmarks.quality.cases import Talk
+from benchmarks.quality.arms.arm_runner import ARMS, Arms, Outcome
+from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.scoring import Scored, score
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.datasets.locomo import CATEGORIES, Question
 from benchmarks.quality.eval_session import Asked, Progress, about, prepared, served
 from benchmarks.quality.intervals import RESAMPLES, agreement, divergence, mean_of, retained
-from benchmarks.quality.scoring import Scored, score
-from benchmarks.quality.setups import Setup
 from memory_engine.engines.base import Engine
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Mode, Prompt

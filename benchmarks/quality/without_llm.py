@@ -11,8 +11,8 @@ from app.models.model_choice import choose_embedding_model, stay_offline
 from app.settings import Settings
 from benchmarks.quality.datasets.locomo import load
 from benchmarks.quality.eval_session import Progress, require_some
-from benchmarks.quality.evidence_recall import measure_retrieval
 from benchmarks.quality.extraction_recall import measure_extraction
+from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
 from memory_engine.retrieval.embedder import Embedder
 
 # Figures only: a report is committed, and the data is not ours to pass on.

@@ -8,14 +8,14 @@ from inferscale.command import AsJson, run
 from inferscale.output import note, say, say_json, table
 
 if TYPE_CHECKING:
-    from app.demo import Answers
+    from benchmarks.demo import Answers
 
 
 def demo(as_json: AsJson = False) -> None:
     """Ask a sample person's twenty questions as text, as KV and without memory."""
 
     async def work(settings: Settings) -> None:
-        from app import demo as sample
+        from benchmarks import demo as sample
 
         answers = await sample.demo(settings, note)
         (note if as_json else say)(_answers_table(answers))

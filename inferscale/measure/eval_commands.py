@@ -66,9 +66,9 @@ def fidelity(
     lists = {name: otherwise[name] if text is None else text for name, text in given.items()}
 
     async def work(settings: Settings) -> None:
+        from benchmarks.quality.arms.setups import varied
         from benchmarks.quality.eval_session import Asked
         from benchmarks.quality.fidelity import run_fidelity
-        from benchmarks.quality.setups import varied
 
         setups = varied(
             _numbers("--k", k),
@@ -97,8 +97,8 @@ def answers(
 
     async def work(settings: Settings) -> None:
         from benchmarks.quality.answers import run_answers
+        from benchmarks.quality.arms.setups import varied
         from benchmarks.quality.eval_session import Asked
-        from benchmarks.quality.setups import varied
 
         setups = varied(
             _numbers("--k", k), [settings.window], ["time"], [settings.tail], [settings.store_dtype]

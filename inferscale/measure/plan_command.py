@@ -66,7 +66,7 @@ def plan(
     """Compute bytes, engines, encoding and time to the first token for a fleet; simulate it."""
 
     async def work(settings: Settings) -> None:
-        from benchmarks.capacity.planner import plan as planned
+        from benchmarks.capacity.capacity_report import plan as planned
 
         asked = _asked(model, report, context.params)
         answer = planned(*asked)

@@ -10,11 +10,11 @@ import pytest
 from agent.reply_events import Reply as ServedReply
 from agent.reply_events import Timings
 from benchmarks.quality import answers, end_to_end, fidelity
-from benchmarks.quality.arms import ARMS, Outcome
-from benchmarks.quality.cases import Case
+from benchmarks.quality.arms.arm_runner import ARMS, Outcome
+from benchmarks.quality.arms.cases import Case
+from benchmarks.quality.arms.scoring import Reply, Scored
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.datasets.locomo import Question
-from benchmarks.quality.scoring import Reply, Scored
-from benchmarks.quality.setups import Setup
 from memory_engine.types import Mode, Usage
 from scripts.quality_figures import PAGE, REPORTS, TABLES, TO_COME, rendered
 from scripts.quality_plots import FIGURES, draw

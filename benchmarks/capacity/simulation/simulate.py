@@ -4,11 +4,11 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.capacity.capacity import memory_of
+from benchmarks.capacity.engine_capacity import memory_of
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Rates
-from benchmarks.capacity.simulation.event_loop import Simulation
+from benchmarks.capacity.simulation.fleet_simulation import Simulation
 from benchmarks.capacity.simulation.scenario import Scenario
 from memory_engine.errors import SettingsError
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.quality.evidence import Material
 from benchmarks.quality.peers import mem0_process
+from benchmarks.quality.retrieval.evidence import Material
 from memory_engine.errors import SettingsError
 
 

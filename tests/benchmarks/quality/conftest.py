@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from benchmarks.quality.cases import Talk, prepare
+from benchmarks.quality.arms.cases import Talk, prepare
 from benchmarks.quality.datasets.locomo import load
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.retrieval.embedder import Embedder

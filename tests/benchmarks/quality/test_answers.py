@@ -1,8 +1,8 @@
 """F1 of the arms, on an engine whose replies are known."""
 
 from benchmarks.quality.answers import INSTRUCTION, REPLY_TOKENS, measure_answers
-from benchmarks.quality.cases import Talk
-from benchmarks.quality.setups import Setup
+from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.setups import Setup
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Mode, Prompt
 from tests.benchmarks.quality.fake_likelihood_engine import SureEngine, silent

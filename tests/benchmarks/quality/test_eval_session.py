@@ -6,8 +6,8 @@ import pytest
 
 from app.models.dummy_model import LLAMA_8B
 from app.settings import Settings
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.eval_session import Asked, prepared, sized_arguments
-from benchmarks.quality.setups import Setup
 from memory_engine.errors import SettingsError
 from tests.benchmarks.quality.datasets.locomo_builder import RECORD, written
 from tests.benchmarks.quality.fake_likelihood_engine import silent

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from benchmarks.quality.cases import Talk
+from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.fidelity import judged, measure_fidelity
-from benchmarks.quality.setups import Setup
 from memory_engine.errors import EngineError, SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Mode

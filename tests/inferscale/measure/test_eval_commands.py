@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.quality.evidence_recall import measure_retrieval
+from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
 from inferscale.commands import app
 from memory_engine.engines.base import Engine
 from memory_engine.engines.fake import FakeEngine

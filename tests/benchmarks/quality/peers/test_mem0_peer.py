@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from benchmarks.quality.datasets.locomo import load
-from benchmarks.quality.evidence import material
 from benchmarks.quality.peers import mem0_process
 from benchmarks.quality.peers.mem0_peer import ask_mem0
+from benchmarks.quality.retrieval.evidence import material
 from memory_engine.errors import SettingsError
 from tests.benchmarks.quality.datasets.locomo_builder import written
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.settings import Settings
-from benchmarks.quality.setups import Setup, varied
+from benchmarks.quality.arms.setups import Setup, varied
 from memory_engine.errors import SettingsError
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.capacity.capacity_report import plan
 from benchmarks.capacity.che_approximation import hit_rate
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
-from benchmarks.capacity.planner import plan
 from memory_engine.errors import SettingsError
 from tests.benchmarks.capacity.report_builder import the_rates
 

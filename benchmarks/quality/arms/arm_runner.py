@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from benchmarks.quality.cases import Case, Talk
+from benchmarks.quality.arms.cases import Case, Talk
+from benchmarks.quality.arms.encoded_conversation import Encoded
+from benchmarks.quality.arms.setups import Order, Setup
 from benchmarks.quality.datasets.locomo import Question
-from benchmarks.quality.encoded_conversation import Encoded
-from benchmarks.quality.setups import Order, Setup
 from memory_engine.engines.base import Engine
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Mode, Prompt

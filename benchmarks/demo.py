@@ -6,13 +6,9 @@ prefilled from nothing and KV comes from the arena. The first question is asked 
 before counting, to warm up.
 """
 
-import json
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -23,6 +19,7 @@ from agent.reply_events import Reply
 from app.comparison import cold, last_reply
 from app.composition import migrate_database, open_database, running_service
 from app.figures import speedup, spread
+from app.sample_person import SamplePerson, SampleQuestion, sample_person
 from app.settings import DATABASE_FILE, Settings
 from memory_engine.engines.base import Engine
 from memory_engine.errors import UnsupportedModelError
@@ -35,43 +32,11 @@ WAYS = ("text", "kv", "none")
 MAX_TOKENS = 48  # an answer is one sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question and the word that a right answer contains."""
-
-    question: str
-    answer: str
-
-    def answered_by(self, reply: str) -> bool:
-        """Whether the reply has the word, whole, in any case; its plural counts too."""
-        whole = rf"(?<!\w){re.escape(self.answer)}(?:s|es)?(?!\w)"
-        return re.search(whole, reply, re.IGNORECASE) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Someone to know: dated facts in time order, and questions about them."""
-
-    user: str
-    facts: tuple[tuple[str, date | None], ...]
-    questions: tuple[Question, ...]
-
-
-def sample_person() -> Person:
-    """The person that ships with the app."""
-    data = json.loads((files("app") / "data" / "sample_person.json").read_text("utf-8"))
-    return Person(
-        user=data["user"],
-        facts=tuple((f["text"], date.fromisoformat(f["when"])) for f in data["facts"]),
-        questions=tuple(Question(q["question"], q["answer"]) for q in data["questions"]),
-    )
-
-
 @dataclass(slots=True)
 class Answers:
     """The replies of one question, by way."""
 
-    question: Question
+    question: SampleQuestion
     replies: dict[str, Reply] = field(default_factory=dict)
 
     def right(self, way: str) -> bool:
@@ -94,7 +59,7 @@ async def demo(
 
 
 async def ask_all(
-    service: "ChatService", person: Person, progress: Callable[[str], None]
+    service: "ChatService", person: SamplePerson, progress: Callable[[str], None]
 ) -> list[Answers]:
     """All questions in all ways. Raises UnsupportedModelError when the model is refused."""
     if not service.kv_available:
@@ -110,7 +75,7 @@ async def ask_all(
     return answers
 
 
-async def _teach(settings: Settings, person: Person) -> None:
+async def _teach(settings: Settings, person: SamplePerson) -> None:
     database = await open_database(settings)
     try:
         candidates = [stated(text).dated(when, None) for text, when in person.facts]
@@ -120,7 +85,7 @@ async def _teach(settings: Settings, person: Person) -> None:
 
 
 async def _ask(
-    service: "ChatService", user: str, question: Question, ways: Sequence[str]
+    service: "ChatService", user: str, question: SampleQuestion, ways: Sequence[str]
 ) -> Answers:
     answers = Answers(question)
     for way in ways:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from benchmarks.quality.cases import Talk
-from benchmarks.quality.setups import Order
+from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.setups import Order
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.windows import Encoder, Window
 from memory_engine.engines.base import Engine

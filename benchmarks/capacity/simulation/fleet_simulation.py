@@ -6,15 +6,15 @@ from typing import Any
 import simpy
 from uhashring import HashRing
 
-from benchmarks.capacity.capacity import Memory
+from benchmarks.capacity.engine_capacity import Memory
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.rates import Rates
 from benchmarks.capacity.service_times import ServiceTimes
-from benchmarks.capacity.simulation.crowd import SimulatedUsers
 from benchmarks.capacity.simulation.lru_tiers import Tier, Tiers
 from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
-from benchmarks.capacity.simulation.station import Station
+from benchmarks.capacity.simulation.simulated_engine import Station
+from benchmarks.capacity.simulation.simulated_users import SimulatedUsers
 
 Process = Generator[simpy.Event, Any, None]
 

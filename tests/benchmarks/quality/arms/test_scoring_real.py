@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from benchmarks.quality.scoring import Scored, score
+from benchmarks.quality.arms.scoring import Scored, score
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.types import Mode, Prompt, Sampling, Span

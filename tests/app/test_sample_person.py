@@ -2,10 +2,40 @@
 
 import pytest
 
-from app.demo import sample_person
-from app.sample import load_sample, remove_sample
+from app.sample_person import SampleQuestion, load_sample, remove_sample, sample_person
 from memory_engine.errors import UserError
 from tests.agent.agent_builder import opened
+
+
+def test_the_sample_person_has_fifty_dated_facts_in_time_order_and_twenty_questions() -> None:
+    person = sample_person()
+    assert len(person.facts) == 50
+    dates = [when for _, when in person.facts if when is not None]
+    assert len(dates) == 50
+    assert dates == sorted(dates)
+    assert len(person.questions) == 20
+
+
+def test_every_answer_is_in_a_fact_and_in_no_question() -> None:
+    person = sample_person()
+    for question in person.questions:
+        assert any(question.answered_by(text) for text, _ in person.facts), question
+        assert not question.answered_by(question.question)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("It is Biscuit.", True),
+        ("BISCUIT", True),
+        ("Two biscuits", True),
+        ("Biscuity", False),
+        ("A seabiscuit", False),
+        ("", False),
+    ],
+)
+def test_a_right_answer_has_the_whole_word_in_any_case(text: str, right: bool) -> None:
+    assert SampleQuestion("Name?", "Biscuit").answered_by(text) is right
 
 
 async def test_the_sample_is_taught_dated_and_taken_out_and_leaves_ones_own(

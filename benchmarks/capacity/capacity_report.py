@@ -5,7 +5,7 @@ from dataclasses import asdict
 from math import ceil
 from typing import Any
 
-from benchmarks.capacity.capacity import Capacity, memory_of
+from benchmarks.capacity.engine_capacity import Capacity, memory_of
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import ModelShape
 from benchmarks.capacity.rates import Rates

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.capacity.capacity import Capacity, memory_of
+from benchmarks.capacity.engine_capacity import Capacity, memory_of
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
-from benchmarks.capacity.simulation.event_loop import Simulation
+from benchmarks.capacity.simulation.fleet_simulation import Simulation
 from benchmarks.capacity.simulation.scenario import Scenario
 from benchmarks.capacity.simulation.simulate import simulate
 from memory_engine.errors import SettingsError

@@ -11,9 +11,9 @@ import numpy as np
 from agent.extraction.english.periods import periods
 from app.figures import distribution
 from benchmarks.quality.datasets.locomo import Conversation
-from benchmarks.quality.evidence import Material, material, sampled, summary
 from benchmarks.quality.peers.mem0_peer import ask_mem0
-from benchmarks.quality.recall_speed import recall_speed
+from benchmarks.quality.retrieval.evidence import Material, material, sampled, summary
+from benchmarks.quality.retrieval.recall_speed import recall_speed
 from memory_engine.retrieval.embedder import Embedder, Vectors
 from memory_engine.retrieval.fact_index import FactIndex
 from memory_engine.retrieval.fact_vectors import embed_facts

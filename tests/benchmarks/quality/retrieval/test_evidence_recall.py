@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.datasets.locomo import ADVERSARIAL, load
-from benchmarks.quality.evidence import material, sampled, summary
-from benchmarks.quality.evidence_recall import measure_retrieval
-from benchmarks.quality.recall_speed import recall_speed
+from benchmarks.quality.retrieval.evidence import material, sampled, summary
+from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
+from benchmarks.quality.retrieval.recall_speed import recall_speed
 from memory_engine.retrieval.embedder import Embedder
 from tests.benchmarks.quality.datasets.locomo_builder import written
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.quality.cases import evidence_of, facts_of, prepare, sample
+from benchmarks.quality.arms.cases import evidence_of, facts_of, prepare, sample
 from benchmarks.quality.datasets.locomo import Conversation, load
 from memory_engine.retrieval.embedder import Embedder
 from tests.benchmarks.quality.datasets.locomo_builder import RECORD, written

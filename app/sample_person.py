@@ -1,8 +1,12 @@
 """The sample person's facts in a newcomer's memory, marked so that they can be taken out again."""
 
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from app.demo import Person, sample_person
 from memory_engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -12,7 +16,39 @@ MESSAGE = "Let me try it with a sample person."
 REPLY = "{count} facts of a sample person are known now. Delete this conversation to remove them."
 
 
-async def load_sample(service: "ChatService", user: str) -> Person:
+@dataclass(frozen=True, slots=True)
+class SampleQuestion:
+    """A question and the word that a right answer contains."""
+
+    question: str
+    answer: str
+
+    def answered_by(self, reply: str) -> bool:
+        """Whether the reply has the word, whole, in any case; its plural counts too."""
+        whole = rf"(?<!\w){re.escape(self.answer)}(?:s|es)?(?!\w)"
+        return re.search(whole, reply, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePerson:
+    """Someone to know: dated facts in time order, and questions about them."""
+
+    user: str
+    facts: tuple[tuple[str, date | None], ...]
+    questions: tuple[SampleQuestion, ...]
+
+
+def sample_person() -> SamplePerson:
+    """The person that ships with the app."""
+    data = json.loads((files("app") / "data" / "sample_person.json").read_text("utf-8"))
+    return SamplePerson(
+        user=data["user"],
+        facts=tuple((f["text"], date.fromisoformat(f["when"])) for f in data["facts"]),
+        questions=tuple(SampleQuestion(q["question"], q["answer"]) for q in data["questions"]),
+    )
+
+
+async def load_sample(service: "ChatService", user: str) -> SamplePerson:
     """Teach `user`'s memory the sample person; one conversation is their only source.
 
     Raises UserError where something is known already: a sample would replace it.

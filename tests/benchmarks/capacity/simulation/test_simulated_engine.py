@@ -3,7 +3,7 @@
 import simpy
 
 from benchmarks.capacity.simulation.lru_tiers import Tier, Tiers
-from benchmarks.capacity.simulation.station import Station
+from benchmarks.capacity.simulation.simulated_engine import Station
 
 
 def a_station() -> tuple[simpy.Environment, Station]:
