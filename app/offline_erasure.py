@@ -1,4 +1,4 @@
-"""Is what was forgotten gone? And what a command that loads no model has to take away."""
+"""Offline erasure: audit of what was forgotten, and removal of snapshots, without an engine."""
 
 import asyncio
 import mmap
@@ -71,7 +71,7 @@ def _written(file: Path) -> datetime:
 
 
 def _search(file: Path, words: Sequence[str]) -> list[Finding]:
-    """Which of the words are in the file's bytes or its log's."""
+    """Search the bytes of the file and of its log for the words."""
     found = []
     for path in (file, file.with_name(f"{file.name}-wal")):
         if words and path.exists() and path.stat().st_size:

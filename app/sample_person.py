@@ -1,4 +1,4 @@
-"""The sample person's facts in a newcomer's memory, marked so that they can be taken out again."""
+"""Sample person: facts and questions, taught to a newcomer's memory and taken out again."""
 
 import json
 import re
@@ -24,14 +24,14 @@ class SampleQuestion:
     answer: str
 
     def answered_by(self, reply: str) -> bool:
-        """Whether the reply has the word, whole, in any case; its plural counts too."""
+        """True if the reply has the word, whole, in any case; its plural counts too."""
         whole = rf"(?<!\w){re.escape(self.answer)}(?:s|es)?(?!\w)"
         return re.search(whole, reply, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SamplePerson:
-    """Someone to know: dated facts in time order, and questions about them."""
+    """A person to know: dated facts in time order, and questions about them."""
 
     user: str
     facts: tuple[tuple[str, date | None], ...]
@@ -39,7 +39,7 @@ class SamplePerson:
 
 
 def sample_person() -> SamplePerson:
-    """The person that ships with the app."""
+    """Read the person that ships with the app."""
     data = json.loads((files("app") / "data" / "sample_person.json").read_text("utf-8"))
     return SamplePerson(
         user=data["user"],
@@ -64,7 +64,7 @@ async def load_sample(service: "ChatService", user: str) -> SamplePerson:
 
 
 async def remove_sample(service: "ChatService", user: str) -> int:
-    """Forget what `load_sample` taught, with its conversation; how many facts."""
+    """Forget what `load_sample` taught, with its conversation; return the number of facts."""
     forgotten = 0
     for conversation in await service.conversations(user, MESSAGE):
         messages = await service.messages(user, conversation.id)

@@ -1,4 +1,4 @@
-"""A sample person, twenty questions, three ways to answer: text, KV and without memory.
+"""Demo: a sample person, twenty questions, three arms (text, KV, and without memory).
 
 Runs on a private database that is gone afterwards. Text and KV get the same token ids; the
 modes take turns in going first; every request has a cache salt of its own, so text is
@@ -7,7 +7,7 @@ before counting, to warm up.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -17,7 +17,7 @@ from agent.facts.fact_store import FactStore
 from agent.facts.manual_facts import stated
 from agent.reply_events import Reply
 from app.comparison import cold, last_reply
-from app.composition import migrate_database, open_database, running_service
+from app.composition import Progress, migrate_database, open_database, running_service
 from app.figures import speedup, spread
 from app.sample_person import SamplePerson, SampleQuestion, sample_person
 from app.settings import DATABASE_FILE, Settings
@@ -28,24 +28,25 @@ from memory_engine.types import Mode
 if TYPE_CHECKING:
     from app.service import ChatService
 
-WAYS = ("text", "kv", "none")
+ARMS = ("text", "kv", "none")
 MAX_TOKENS = 48  # an answer is one sentence
 
 
 @dataclass(slots=True)
-class Answers:
-    """The replies of one question, by way."""
+class DemoAnswer:
+    """The replies to one question, by arm."""
 
     question: SampleQuestion
     replies: dict[str, Reply] = field(default_factory=dict)
 
-    def right(self, way: str) -> bool:
-        return self.question.answered_by(self.replies[way].reply)
+    def right(self, arm: str) -> bool:
+        """True if the arm's reply has the answer's word."""
+        return self.question.answered_by(self.replies[arm].reply)
 
 
 async def demo(
-    settings: Settings, progress: Callable[[str], None], engine: Engine | None = None
-) -> list[Answers]:
+    settings: Settings, progress: Progress, engine: Engine | None = None
+) -> list[DemoAnswer]:
     """Teach the sample person's facts to a private memory and ask every question."""
     person = sample_person()
     with tempfile.TemporaryDirectory(prefix="inferscale-demo-") as folder:
@@ -59,18 +60,18 @@ async def demo(
 
 
 async def ask_all(
-    service: "ChatService", person: SamplePerson, progress: Callable[[str], None]
-) -> list[Answers]:
-    """All questions in all ways. Raises UnsupportedModelError when the model is refused."""
+    service: "ChatService", person: SamplePerson, progress: Progress
+) -> list[DemoAnswer]:
+    """Ask all questions in all arms. Raises UnsupportedModelError when the model is refused."""
     if not service.kv_available:
         raise UnsupportedModelError(f"The demo compares text and KV: {service.kv_refusal}")
     progress(f"Encoding {len(person.facts)} facts ...")
     await service.settle(person.user)
-    await _ask(service, person.user, person.questions[0], WAYS)
+    await _ask(service, person.user, person.questions[0], ARMS)
     answers = []
     for number, question in enumerate(person.questions):
         progress(f"Question {number + 1} of {len(person.questions)}: {question.question}")
-        ways = WAYS[number % 3 :] + WAYS[: number % 3]
+        ways = ARMS[number % 3 :] + ARMS[: number % 3]
         answers.append(await _ask(service, person.user, question, ways))
     return answers
 
@@ -86,15 +87,15 @@ async def _teach(settings: Settings, person: SamplePerson) -> None:
 
 async def _ask(
     service: "ChatService", user: str, question: SampleQuestion, ways: Sequence[str]
-) -> Answers:
-    answers = Answers(question)
-    for way in ways:
-        answers.replies[way] = await last_reply(
+) -> DemoAnswer:
+    answers = DemoAnswer(question)
+    for arm in ways:
+        answers.replies[arm] = await last_reply(
             service.reply(
                 user=user,
                 message=question.question,
-                mode=Mode.KV if way == "kv" else Mode.TEXT,
-                k=0 if way == "none" else None,
+                mode=Mode.KV if arm == "kv" else Mode.TEXT,
+                k=0 if arm == "none" else None,
                 remember=False,
                 sampling=cold(MAX_TOKENS),
             )
@@ -102,15 +103,15 @@ async def _ask(
     return answers
 
 
-def report(answers: Sequence[Answers]) -> dict[str, Any]:
-    """The figures of a demo, ready for JSON. Token counts are medians over the KV replies."""
-    times = {way: [each.replies[way].ttft_ms for each in answers] for way in WAYS}
+def report(answers: Sequence[DemoAnswer]) -> dict[str, Any]:
+    """Summarise a demo, ready for JSON. Token counts are medians over the KV replies."""
+    times = {arm: [each.replies[arm].ttft_ms for each in answers] for arm in ARMS}
     kv = [each.replies["kv"] for each in answers]
     return {
         "n": len(answers),
-        "correct": {way: sum(each.right(way) for each in answers) for way in WAYS},
+        "correct": {arm: sum(each.right(arm) for each in answers) for arm in ARMS},
         "same_reply": sum(e.replies["text"].reply == e.replies["kv"].reply for e in answers),
-        "ttft_ms": {way: spread(times[way]) for way in WAYS},
+        "ttft_ms": {arm: spread(times[arm]) for arm in ARMS},
         "speedup": speedup(times["text"], times["kv"]),
         "injected_tokens": median(reply.injected_tokens for reply in kv),
         "prefilled_tokens": median(reply.prefilled_tokens for reply in kv),

@@ -1,4 +1,4 @@
-"""The plans and simulations that docs/scale.md tells of, and how their reports are made.
+"""Runs of `inferscale plan` that docs/scale.md shows, and their reports.
 
 python -m scripts.scale_runs [name ...]    # a quarter of an hour on one core for all
 """
@@ -28,17 +28,17 @@ MODES = ("kv", "text")
 
 
 def swept(engines: int, mode: str) -> str:
-    """One run of the sweep over engines."""
+    """Return the arguments of one run of the sweep over engines."""
     return f"{FLEET} --engines {engines} --simulate --no-lose --hours 0.5 --mode {mode}"
 
 
 def command(arguments: str) -> str:
-    """As a user types it."""
+    """Return the command as a user types it."""
     return f"inferscale plan {arguments} --json"
 
 
 def read(name: str) -> Any:
-    """The report of a run, None if there is none."""
+    """Read the report of a run; None if there is none."""
     path = REPORTS / f"scale-{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of README.md: the chat and the memory over the bundled model.
+"""Screenshots of README.md: the chat and the memory over the bundled model.
 
 python -m scripts.screenshots
 """
@@ -16,7 +16,7 @@ QUESTION = "What is the name of my cat?"
 
 
 def main() -> None:
-    """Look at what is known of the sample person, and ask both modes about her cat."""
+    """Take pictures of the sample person's memory, and of both modes asked about her cat."""
     with chat() as url, browser() as chromium:
         page = page_of(chromium, url, **WIDE)
         load_sample_person(page)

@@ -1,23 +1,27 @@
-"""The plan of a fleet: bytes, engines, encoding, and time to the first token."""
+"""Capacity report of a fleet: bytes, engines, encoding, and time to the first token."""
 
 from collections.abc import Callable
 from dataclasses import asdict
 from math import ceil
 from typing import Any
 
-from benchmarks.capacity.engine_capacity import Capacity, memory_of
+from benchmarks.capacity.engine_capacity import EngineCapacity, engine_memory
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import ModelShape
-from benchmarks.capacity.rates import Rates
+from benchmarks.capacity.rates import EngineRates
 from memory_engine.errors import SettingsError
 
 Report = dict[str, Any]
 
 
-def plan(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Report:
-    """All of it as plain values, ready for `json.dumps`. Bytes, ms, seconds as named."""
-    a_fact = fleet.tokens * shape.token_bytes(fleet.store)
-    capacity = Capacity(fleet, rates, memory_of(fleet, shape, rates), a_fact)
+def capacity_report(fleet: FleetDemand, shape: ModelShape, rates: EngineRates) -> Report:
+    """Work out the capacity that a fleet needs, as plain values ready for `json.dumps`.
+
+    Bytes, milliseconds and seconds as named. Raises SettingsError if an engine does not hold
+    one user's facts.
+    """
+    fact_bytes = fleet.tokens * shape.token_bytes(fleet.store)
+    capacity = EngineCapacity(fleet, rates, engine_memory(fleet, shape, rates), fact_bytes)
     if not capacity.at_hand:
         raise SettingsError("An engine does not hold one user's facts: raise --arena-gib.")
     kv = _fewest(lambda engines: _enough(capacity, engines))
@@ -28,9 +32,9 @@ def plan(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Report:
         "fleet": asdict(fleet),
         "bytes": {
             "a_token": shape.token_bytes(fleet.store),
-            "a_fact": a_fact,
-            "a_user": capacity.a_user,
-            "fleet": capacity.a_user * fleet.users,
+            "a_fact": fact_bytes,
+            "a_user": capacity.user_bytes,
+            "fleet": capacity.user_bytes * fleet.users,
         },
         "engine": {"bytes": asdict(capacity.memory), "users": capacity.users},
         "ttft_ms": _ttft(capacity),
@@ -47,7 +51,7 @@ def plan(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Report:
     }
 
 
-def _about(rates: Rates, fleet: FleetDemand) -> Report:
+def _about(rates: EngineRates, fleet: FleetDemand) -> Report:
     return {
         "hardware": rates.hardware,
         "model": rates.model,
@@ -58,8 +62,8 @@ def _about(rates: Rates, fleet: FleetDemand) -> Report:
     }
 
 
-def _engines_for_each(capacity: Capacity) -> dict[str, int | None]:
-    """For every demand alone; None where no number of engines meets it."""
+def _engines_for_each(capacity: EngineCapacity) -> dict[str, int | None]:
+    """Engines that each demand needs alone; None where no number of engines meets it."""
     fleet, users = capacity.fleet, capacity.users
 
     def to_hold(wanted: float, held: int) -> int | None:
@@ -78,7 +82,7 @@ def _engines_for_each(capacity: Capacity) -> dict[str, int | None]:
     }
 
 
-def _enough(capacity: Capacity, engines: int) -> bool:
+def _enough(capacity: EngineCapacity, engines: int) -> bool:
     most = capacity.fleet.utilization
     return (
         capacity.fleet.talking <= engines * capacity.at_hand
@@ -99,22 +103,22 @@ def _fewest(enough: Callable[[int], bool]) -> int:
     return high
 
 
-def _ttft(capacity: Capacity) -> dict[str, float | None]:
+def _ttft(capacity: EngineCapacity) -> dict[str, float | None]:
     rates, memory, tokens = capacity.rates, capacity.memory, capacity.fleet.recalled_tokens
     host = rates.host.at(tokens) if rates.host and memory.host else None
     device, text = rates.kv.at(tokens), rates.text.at(tokens)
-    disk = (host or device) + disk_ms(capacity.fleet, capacity.a_user) if memory.disk else None
+    disk = (host or device) + disk_ms(capacity.fleet, capacity.user_bytes) if memory.disk else None
     times = {"text": text, "device": device, "host": host, "disk": disk}
     return {tier: None if ms is None else round(ms, 2) for tier, ms in times.items()}
 
 
-def disk_ms(fleet: FleetDemand, a_user: int) -> float:
-    """Reading all KV of a user from disk, before anything is injected."""
-    return a_user / (fleet.disk_gb_per_s * 1e9) * 1000
+def disk_ms(fleet: FleetDemand, user_bytes: int) -> float:
+    """Milliseconds to read all KV of a user from disk, before anything is injected."""
+    return user_bytes / (fleet.disk_gb_per_s * 1e9) * 1000
 
 
-def _load(capacity: Capacity, arm: str, engines: int) -> Report:
-    """One arm on so many engines: how busy each is, and the mean wait of an M/D/1 queue."""
+def _load(capacity: EngineCapacity, arm: str, engines: int) -> Report:
+    """Load of one arm on so many engines: busy share, and the mean wait of an M/D/1 queue."""
     busy = capacity.busy(arm, engines)
     each = busy * engines / capacity.fleet.messages_per_s * 1000
     wait = each * busy / (2 * (1 - busy)) if busy < 1 else None
@@ -125,8 +129,8 @@ def _load(capacity: Capacity, arm: str, engines: int) -> Report:
     }
 
 
-def _encoding(capacity: Capacity, engines: int) -> Report:
-    """What is to be encoded against the rate, and what the loss of an engine adds to it.
+def _encoding(capacity: EngineCapacity, engines: int) -> Report:
+    """Facts to encode against the rate, and the work that the loss of an engine adds.
 
     Its users go to the other engines; with one engine, to itself when it is back.
     """

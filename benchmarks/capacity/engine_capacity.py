@@ -1,4 +1,4 @@
-"""What an engine has for facts, and what a fleet of so many engines makes of the users' load."""
+"""Capacity of one engine: bytes and users that it holds, and messages and facts a second."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,7 +6,7 @@ from functools import cached_property
 from benchmarks.capacity.che_approximation import hit_rate
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import ModelShape
-from benchmarks.capacity.rates import Rates
+from benchmarks.capacity.rates import EngineRates
 from memory_engine.engines.memory_budget import GPU_SHARE
 from memory_engine.errors import SettingsError
 
@@ -16,7 +16,7 @@ _HOST_SHARE = 0.5  # of the memory of the measured machine, where nothing else i
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class EngineMemory:
     """Bytes of one engine: weights, vLLM's cache for running requests, and KV of facts."""
 
     weights: int
@@ -26,8 +26,11 @@ class Memory:
     disk: int
 
 
-def memory_of(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Memory:
-    """What an engine has for facts. Raises SettingsError if the model does not fit."""
+def engine_memory(fleet: FleetDemand, shape: ModelShape, rates: EngineRates) -> EngineMemory:
+    """Divide an engine's memory; what weights and cache leave is for facts.
+
+    Raises SettingsError if the model does not fit.
+    """
     running = rates.load.concurrency if rates.load else _ONE_AT_A_TIME
     cache = running * (fleet.recalled_tokens + fleet.reply_tokens) * shape.token_bytes()
     on_gpu = rates.gpu_gib > 0
@@ -44,36 +47,45 @@ def memory_of(fleet: FleetDemand, shape: ModelShape, rates: Rates) -> Memory:
     host = int(ram * _HOST_SHARE) if on_gpu else 0
     if fleet.host_gib is not None:
         host = int(fleet.host_gib * GIB)
-    return Memory(shape.weight_bytes, cache, device, host, int(fleet.disk_gib * GIB))
+    return EngineMemory(shape.weight_bytes, cache, device, host, int(fleet.disk_gib * GIB))
 
 
 @dataclass(frozen=True)
-class Capacity:
-    """One engine of the fleet: users that each tier holds, and what it can do in a second."""
+class EngineCapacity:
+    """Users that each tier of one engine holds, and its work in a second.
+
+    fact_bytes: bytes of a fact's KV.
+    """
 
     fleet: FleetDemand
-    rates: Rates
-    memory: Memory
-    a_fact: int
+    rates: EngineRates
+    memory: EngineMemory
+    fact_bytes: int
 
     @property
-    def a_user(self) -> int:
+    def user_bytes(self) -> int:
         """Bytes of a user's KV."""
-        return self.fleet.facts * self.a_fact
+        return self.fleet.facts * self.fact_bytes
 
     @cached_property
     def users(self) -> dict[str, int]:
-        """Users that each tier holds alone."""
-        return {t: getattr(self.memory, t) // self.a_user for t in ("device", "host", "disk")}
+        """Users that each tier (`device`, `host`, `disk`) holds alone."""
+        return {t: getattr(self.memory, t) // self.user_bytes for t in ("device", "host", "disk")}
 
     @property
     def at_hand(self) -> int:
-        """Users on device and host: what comes from the host keeps its place there, but few do."""
+        """Users on device and host.
+
+        A user who comes from the host keeps a place there and counts twice, but few do.
+        """
         return self.users["device"] + self.users["host"]
 
     @property
     def facts_per_s(self) -> dict[str, float]:
-        """Facts of this fleet's length that are encoded: a fact costs about its own tokens."""
+        """Facts of this fleet's length that are encoded in a second, alone and beside a chat.
+
+        A fact costs about its own tokens.
+        """
         length = self.rates.fact_tokens / self.fleet.tokens
         return {
             "alone": self.rates.encode * length,
@@ -95,13 +107,13 @@ class Capacity:
         return (1 - self.held_at_opening(engines)) / self.fleet.conversation
 
     def busy(self, arm: str, engines: int) -> float:
-        """Share of its time that each engine works on messages; as KV with those as text."""
+        """Share of its time that each engine works on an arm's messages; KV with those as text."""
         text = 1.0 if arm == "text" else self.as_text(engines)
         mean = text * self.busy_s("text") + (1 - text) * self.busy_s("kv")
         return self.fleet.messages_per_s * mean / engines
 
     def to_encode_per_s(self, engines: int) -> dict[str, float]:
-        """Facts: new ones, and all of users who come back and whose KV is gone."""
+        """Facts to encode in a second: `new` ones, and `again` those of users whose KV is gone."""
         fleet = self.fleet
         gone = 1 - self.held_at_opening(engines)
         return {

@@ -1,4 +1,4 @@
-"""`inferscale demo`: what KV injection keeps of the answers."""
+"""Command `inferscale demo`: right answers with text, KV and without memory."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from inferscale.command import AsJson, run
 from inferscale.output import note, say, say_json, table
 
 if TYPE_CHECKING:
-    from benchmarks.demo import Answers
+    from benchmarks.demo import DemoAnswer
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -24,7 +24,7 @@ def demo(as_json: AsJson = False) -> None:
     run(work)
 
 
-def _answers_table(answers: "Sequence[Answers]") -> str:
+def _answers_table(answers: "Sequence[DemoAnswer]") -> str:
     rows: list[list[object]] = []
     for each in answers:
         replies = [each.replies[way] for way in ("text", "kv")]

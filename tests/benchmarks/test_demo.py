@@ -2,7 +2,7 @@
 
 from agent.reply_events import Reply, Timings
 from app.sample_person import SampleQuestion
-from benchmarks.demo import Answers, report
+from benchmarks.demo import DemoAnswer, report
 from memory_engine.types import Mode
 
 
@@ -14,7 +14,7 @@ def reply(text: str, mode: Mode = Mode.TEXT, ttft_ms: float = 100.0, injected: i
 def test_the_report_counts_right_answers_and_compares_medians() -> None:
     question = SampleQuestion("Name?", "Biscuit")
     answers = [
-        Answers(question, {"text": reply("Biscuit", ttft_ms=text_ms), "none": reply("Rex")})
+        DemoAnswer(question, {"text": reply("Biscuit", ttft_ms=text_ms), "none": reply("Rex")})
         for text_ms in (90.0, 100.0, 300.0)
     ]
     for each, words in zip(answers, ("Biscuit", "Biscuit", "Rex"), strict=True):

@@ -1,4 +1,4 @@
-"""A fleet in use: users talk, engines queue and encode, one engine is lost. Discrete events."""
+"""Discrete-event simulation of a fleet: users talk, engines queue and encode, one is lost."""
 
 from collections.abc import Generator
 from typing import Any
@@ -6,49 +6,53 @@ from typing import Any
 import simpy
 from uhashring import HashRing
 
-from benchmarks.capacity.engine_capacity import Memory
+from benchmarks.capacity.engine_capacity import EngineMemory
 from benchmarks.capacity.fleet_demand import FleetDemand
-from benchmarks.capacity.rates import Rates
+from benchmarks.capacity.rates import EngineRates
 from benchmarks.capacity.service_times import ServiceTimes
-from benchmarks.capacity.simulation.lru_tiers import Tier, Tiers
+from benchmarks.capacity.simulation.lru_tiers import SimulatedTier, SimulatedTiers
 from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
-from benchmarks.capacity.simulation.simulated_engine import Station
+from benchmarks.capacity.simulation.simulated_engine import SimulatedEngine
 from benchmarks.capacity.simulation.simulated_users import SimulatedUsers
 
 Process = Generator[simpy.Event, Any, None]
 
 
-class Simulation:
-    """One run. engines: how many there are. memory: of each. a_fact: bytes of a fact."""
+class FleetSimulation:
+    """One run of the simulation.
+
+    memory: bytes of each of `engines` engines. fact_bytes: bytes of a fact's KV. log: the
+    messages so far.
+    """
 
     def __init__(
         self,
         fleet: FleetDemand,
         scenario: Scenario,
-        rates: Rates,
-        memory: Memory,
+        rates: EngineRates,
+        memory: EngineMemory,
         *,
         engines: int,
-        a_fact: int,
+        fact_bytes: int,
     ) -> None:
-        self._scenario, self._a_fact = scenario, a_fact
-        self._crowd = SimulatedUsers(fleet, scenario)
-        self._services = ServiceTimes(fleet, rates, memory, a_fact)
+        self._scenario, self._fact_bytes = scenario, fact_bytes
+        self._users = SimulatedUsers(fleet, scenario)
+        self._services = ServiceTimes(fleet, rates, memory, fact_bytes)
         self._environment = simpy.Environment()
-        self.journal = MessageLog()
-        self.stations = {
-            name: Station(
+        self.log = MessageLog()
+        self.engines = {
+            name: SimulatedEngine(
                 self._environment,
                 name,
-                Tiers(memory.device, memory.host, memory.disk),
+                SimulatedTiers(memory.device, memory.host, memory.disk),
                 self._services.facts_per_s,
             )
             for name in (f"engine-{number}" for number in range(engines))
         }
-        self._ring = HashRing(list(self.stations))
-        self._at: dict[int, Station] = {}
-        self._pauses, self._learns = self._crowd.pauses(), self._crowd.learns()
+        self._ring = HashRing(list(self.engines))
+        self._at: dict[int, SimulatedEngine] = {}
+        self._pauses, self._learns = self._users.pauses(), self._users.learns()
 
     def run(self) -> None:
         """Fill the caches, then simulate to the end."""
@@ -60,13 +64,13 @@ class Simulation:
         self._environment.run(self._scenario.seconds)
 
     def _warm_up(self) -> None:
-        for user in self._crowd.before(self._scenario.warm_hours):
-            tiers, size = self._station(user).tiers, self._size(user)
-            if tiers.use(user, size) is Tier.NONE:
+        for user in self._users.before(self._scenario.warm_hours):
+            tiers, size = self._engine_of(user).tiers, self._size(user)
+            if tiers.use(user, size) is SimulatedTier.NONE:
                 tiers.add(user, size)
 
     def _open(self) -> Process:
-        for pause, user, messages in self._crowd.opening():
+        for pause, user, messages in self._users.opening():
             yield self._environment.timeout(pause)
             self._environment.process(self._talk(user, messages))
 
@@ -76,62 +80,62 @@ class Simulation:
             yield self._environment.timeout(next(self._pauses))
 
     def _message(self, user: int) -> Process:
-        """One message, until its reply is complete; elsewhere if the engine is lost first."""
+        """Serve one message until its reply is complete; elsewhere if the engine is lost first."""
         asked = self._environment.now
         while True:
-            station = self._station(user)
-            with station.server.request() as turn:
+            engine = self._engine_of(user)
+            with engine.server.request() as turn:
                 yield turn
-                if station.lost:
-                    self.journal.retried += 1
+                if engine.lost:
+                    self.log.retried += 1
                     continue
                 began = self._environment.now
-                tier = self._found(station, user)
-                first, busy = self._services.of(tier, int(self._crowd.facts[user]))
+                tier = self._found(engine, user)
+                first, busy = self._services.of(tier, int(self._users.facts[user]))
                 yield self._environment.timeout(busy)
-                station.busy_s += busy
-            if not station.lost:
+                engine.busy_s += busy
+            if not engine.lost:
                 waited = began - asked
-                self.journal.add(user, asked, waited, waited + first, tier)
-                self._remember(station, user, tier)
+                self.log.add(user, asked, waited, waited + first, tier)
+                self._remember(engine, user, tier)
                 return
-            if began + first > station.lost_at:
-                self.journal.retried += 1
+            if began + first > engine.lost_at:
+                self.log.retried += 1
             else:
                 # The user has seen the beginning of this reply, and gets an error.
-                self.journal.broken += 1
+                self.log.broken += 1
                 return
 
-    def _found(self, station: Station, user: int) -> Tier:
+    def _found(self, engine: SimulatedEngine, user: int) -> SimulatedTier:
         if self._scenario.mode == "text":
-            return Tier.NONE
-        return station.tiers.use(user, self._size(user))
+            return SimulatedTier.NONE
+        return engine.tiers.use(user, self._size(user))
 
-    def _remember(self, station: Station, user: int, tier: Tier) -> None:
-        """After the reply: new facts, and what is to be encoded."""
+    def _remember(self, engine: SimulatedEngine, user: int, tier: SimulatedTier) -> None:
+        """Learn new facts after the reply, and queue what is to be encoded."""
         learnt = next(self._learns)
-        self._crowd.facts[user] += learnt
-        if self._scenario.mode == "text" or station.wants(user):
+        self._users.facts[user] += learnt
+        if self._scenario.mode == "text" or engine.wants(user):
             return
-        whole = tier is Tier.NONE
-        facts = int(self._crowd.facts[user]) if whole else learnt
+        whole = tier is SimulatedTier.NONE
+        facts = int(self._users.facts[user]) if whole else learnt
         if facts:
-            station.encode(user, facts, self._size(user), whole=whole)
+            engine.encode(user, facts, self._size(user), whole=whole)
 
     def _lose(self, at: float) -> Process:
-        """The first engine is gone, with all that it held; its users are hashed to the others."""
+        """Lose the first engine with all that it held; its users are hashed to the others."""
         yield self._environment.timeout(at)
-        lost = self.stations["engine-0"]
+        lost = self.engines["engine-0"]
         lost.lost_at = at
-        self.journal.moved = {user for user, station in self._at.items() if station is lost}
+        self.log.moved = {user for user, engine in self._at.items() if engine is lost}
         self._ring.remove_node(lost.name)
         self._at.clear()
 
-    def _station(self, user: int) -> Station:
+    def _engine_of(self, user: int) -> SimulatedEngine:
         found = self._at.get(user)
         if found is None:
-            found = self._at[user] = self.stations[self._ring.get_node(str(user))]
+            found = self._at[user] = self.engines[self._ring.get_node(str(user))]
         return found
 
     def _size(self, user: int) -> int:
-        return int(self._crowd.facts[user]) * self._a_fact
+        return int(self._users.facts[user]) * self._fact_bytes

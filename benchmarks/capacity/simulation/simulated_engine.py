@@ -11,16 +11,19 @@ from typing import Any
 
 import simpy
 
-from benchmarks.capacity.simulation.lru_tiers import Tiers
+from benchmarks.capacity.simulation.lru_tiers import SimulatedTiers
 
 Process = Generator[simpy.Event, Any, None]
 
 
-class Station:
-    """name: by which users are hashed to it. facts_per_s: its rate of encoding."""
+class SimulatedEngine:
+    """Queues and tiers of one engine.
+
+    name: by which users are hashed to it. facts_per_s: its rate of encoding.
+    """
 
     def __init__(
-        self, environment: simpy.Environment, name: str, tiers: Tiers, facts_per_s: float
+        self, environment: simpy.Environment, name: str, tiers: SimulatedTiers, facts_per_s: float
     ) -> None:
         self.name, self.tiers = name, tiers
         self.server = simpy.Resource(environment)
@@ -35,11 +38,11 @@ class Station:
 
     @property
     def lost(self) -> bool:
-        """Whether it is gone, with all it held."""
+        """True once it is gone, with all it held."""
         return self.lost_at < inf
 
     def wants(self, user: int) -> bool:
-        """Whether all facts of the user wait to be encoded, or are being encoded."""
+        """True if all facts of the user wait to be encoded, or are being encoded."""
         return user in self._wanted
 
     def encode(self, user: int, facts: int, size: int, *, whole: bool) -> None:

@@ -1,4 +1,4 @@
-"""Users: how often each talks, how many facts each has. Only who talks is ever looked at."""
+"""Simulated users: activity by a Zipf law, and a number of facts for each."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ class SimulatedUsers:
         self._fleet = fleet
 
     def opening(self) -> Iterator[tuple[float, int, int]]:
-        """Conversations without end: seconds since the one before, user, number of messages."""
+        """Draw conversations without end: seconds since the one before, user, messages."""
         while True:
             pauses = self._random.exponential(1 / self._fleet.conversations_per_s, _BATCH)
             lengths = self._random.geometric(1 / self._fleet.conversation, _BATCH)
@@ -33,16 +33,16 @@ class SimulatedUsers:
             )
 
     def before(self, hours: float) -> list[int]:
-        """Who opened a conversation in these hours, in order."""
+        """Draw the users who opened a conversation in these hours, in order."""
         return list(map(int, self._who(int(hours * HOUR * self._fleet.conversations_per_s))))
 
     def pauses(self) -> Iterator[float]:
-        """Seconds between a reply and the user's next message, without end."""
+        """Draw seconds between a reply and the user's next message, without end."""
         while True:
             yield from self._random.exponential(self._fleet.pause, _BATCH).tolist()
 
     def learns(self) -> Iterator[int]:
-        """New facts that a message teaches, without end."""
+        """Draw numbers of new facts that a message teaches, without end."""
         while True:
             yield from self._random.poisson(self._fleet.learnt, _BATCH).tolist()
 

@@ -1,4 +1,4 @@
-"""The same questions, asked in every arm of a comparison.
+"""Runner of a comparison: each question is asked in every arm.
 
 none       the question without facts
 text       with facts, all prefilled
@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from benchmarks.quality.arms.cases import Case, Talk
-from benchmarks.quality.arms.encoded_conversation import Encoded
+from app.composition import Progress
+from benchmarks.quality.arms.cases import Case, ConversationCases
+from benchmarks.quality.arms.encoded_conversation import EncodedConversation
 from benchmarks.quality.arms.setups import Order, Setup
-from benchmarks.quality.datasets.locomo import Question
+from benchmarks.quality.datasets.locomo import LocomoQuestion
 from memory_engine.engines.base import Engine
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.types import Mode, Prompt
@@ -27,21 +28,21 @@ _OTHER: dict[Order, Order] = {"time": "relevance", "relevance": "time"}
 _IN_FLIGHT, _IN_FLIGHT_CPU = 128, 4  # questions
 
 T = TypeVar("T")
-Ask = Callable[[Prompt, Mode, Question], Awaitable[T]]
+Ask = Callable[[Prompt, Mode, LocomoQuestion], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """What came of one question, by arm."""
+class ArmResults(Generic[T]):
+    """The results of one question, by arm."""
 
     case: Case
     arms: dict[str, T]
 
 
-class Arms(Generic[T]):
-    """Asks with `ask` on a started engine. room: tokens of the longest reply or answer.
-    instruction: said behind every question.
+class ArmRunner(Generic[T]):
+    """Asks questions on a started engine with `ask`.
 
+    room: tokens of the longest reply or answer. instruction: said behind every question.
     What does not depend on how facts are encoded is asked once: text and no facts.
     """
 
@@ -63,22 +64,29 @@ class Arms(Generic[T]):
         self._as_text: dict[tuple[object, ...], T] = {}
 
     async def measure(
-        self, talks: Sequence[Talk], setups: Sequence[Setup], progress: Callable[[str], None]
-    ) -> dict[Setup, list[Outcome[T]]]:
-        """Every question in every setup. One conversation's facts are held at a time."""
-        outcomes: dict[Setup, list[Outcome[T]]] = {setup: [] for setup in setups}
-        for talk in talks:
+        self,
+        conversations: Sequence[ConversationCases],
+        setups: Sequence[Setup],
+        progress: Progress,
+    ) -> dict[Setup, list[ArmResults[T]]]:
+        """Ask every question in every setup. One conversation's facts are held at a time."""
+        results: dict[Setup, list[ArmResults[T]]] = {setup: [] for setup in setups}
+        for conversation in conversations:
             for window in dict.fromkeys(setup.window for setup in setups):
-                progress(f"{talk.id}: encoding {len(talk.facts)} facts, window {window}")
-                encoded = Encoded(self._engine, self._tokenizer, talk, window)
+                progress(
+                    f"{conversation.id}: encoding {len(conversation.facts)} facts, window {window}"
+                )
+                encoded = EncodedConversation(self._engine, self._tokenizer, conversation, window)
                 await encoded.encode()
                 for setup in (setup for setup in setups if setup.window == window):
-                    progress(f"{talk.id}: {len(talk.cases)} questions, {setup}")
-                    outcomes[setup] += await self._all(encoded, talk.cases, setup)
+                    progress(f"{conversation.id}: {len(conversation.cases)} questions, {setup}")
+                    results[setup] += await self._all(encoded, conversation.cases, setup)
                 await encoded.drop()
-        return outcomes
+        return results
 
-    async def _all(self, encoded: Encoded, cases: Iterable[Case], setup: Setup) -> list[Outcome[T]]:
+    async def _all(
+        self, encoded: EncodedConversation, cases: Iterable[Case], setup: Setup
+    ) -> list[ArmResults[T]]:
         try:
             async with asyncio.TaskGroup() as tasks:
                 asked = [tasks.create_task(self._one(encoded, case, setup)) for case in cases]
@@ -87,7 +95,7 @@ class Arms(Generic[T]):
             raise group.exceptions[0] from group
         return [task.result() for task in asked]
 
-    async def _one(self, encoded: Encoded, case: Case, setup: Setup) -> Outcome[T]:
+    async def _one(self, encoded: EncodedConversation, case: Case, setup: Setup) -> ArmResults[T]:
         question, recalled = case.question, case.recalled(setup.k)
         text = question.text + self._instruction
 
@@ -100,7 +108,7 @@ class Arms(Generic[T]):
         async with self._turns:
             nothing = encoded.prompt(text, (), setup.order, setup.tail, self._room)
             prompt = laid_out(setup.order, setup.tail)
-            return Outcome(
+            return ArmResults(
                 case,
                 {
                     "none": await self._text(nothing, question, (question.id,)),
@@ -111,7 +119,7 @@ class Arms(Generic[T]):
                 },
             )
 
-    async def _text(self, prompt: Prompt, question: Question, key: tuple[object, ...]) -> T:
+    async def _text(self, prompt: Prompt, question: LocomoQuestion, key: tuple[object, ...]) -> T:
         if key not in self._as_text:
             self._as_text[key] = await self._ask(prompt, Mode.TEXT, question)
         return self._as_text[key]

@@ -1,4 +1,4 @@
-"""Questions whose evidence is known, and the facts that each is asked with."""
+"""Cases: questions whose evidence is known, and the facts that each is asked with."""
 
 import random
 from collections.abc import Sequence, Set
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.quality.datasets.locomo import ADVERSARIAL, Conversation, Question
+from benchmarks.quality.datasets.locomo import ADVERSARIAL, LocomoConversation, LocomoQuestion
 from memory_engine.retrieval.embedder import Embedder
 from memory_engine.types import MemoryFact, Recalled
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, all facts of its conversation best first, and which of them are evidence."""
+    """A question, all facts of its conversation best first, and the ids of its evidence."""
 
-    question: Question
+    question: LocomoQuestion
     ranked: tuple[Recalled, ...]
     evidence: frozenset[str]
 
     def recalled(self, k: int) -> list[Recalled]:
-        """`k` facts best first: the evidence, and of the others the most relevant."""
+        """Choose `k` facts, best first: the evidence, and of the others the most relevant."""
         others = [r for r in self.ranked if r.fact.id not in self.evidence]
         chosen = {r.fact.id for r in others[: k - len(self.evidence)]} | self.evidence
         return [r for r in self.ranked if r.fact.id in chosen]
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ConversationCases:
     """One conversation's facts in time order, and the questions to ask about them."""
 
     id: str
@@ -35,16 +35,16 @@ class Talk:
     cases: tuple[Case, ...]
 
 
-def facts_of(conversation: Conversation) -> tuple[MemoryFact, ...]:
-    """Its observations as facts, in time order."""
+def facts_of(conversation: LocomoConversation) -> tuple[MemoryFact, ...]:
+    """Turn a conversation's observations into facts, in time order."""
     return tuple(
         MemoryFact(f"{conversation.id}-{number}", each.text, each.said_at.date())
         for number, each in enumerate(conversation.observations)
     )
 
 
-def evidence_of(conversation: Conversation, question: Question) -> frozenset[str]:
-    """Ids of the facts made from turns that are evidence; none unless all turns have one."""
+def evidence_of(conversation: LocomoConversation, question: LocomoQuestion) -> frozenset[str]:
+    """Find the ids of facts made from turns that are evidence; none unless all turns have one."""
     wanted = set(question.evidence)
     covered = {turn for each in conversation.observations for turn in each.dia_ids}
     if not wanted <= covered:
@@ -57,13 +57,13 @@ def evidence_of(conversation: Conversation, question: Question) -> frozenset[str
 
 
 def sample(
-    conversations: Sequence[Conversation],
+    conversations: Sequence[LocomoConversation],
     wrong: Set[str],
     most_evidence: int,
     limit: int,
     seed: int,
-) -> list[tuple[Conversation, list[Question]]]:
-    """Up to `limit` questions at random, by conversation; `wrong` has ids to leave out.
+) -> list[tuple[LocomoConversation, list[LocomoQuestion]]]:
+    """Draw up to `limit` questions at random, by conversation; `wrong` has ids to leave out.
 
     Only questions that have an answer and whose evidence is between 1 and `most_evidence`
     facts. The same seed gives the same questions, and a smaller limit a part of them.
@@ -84,8 +84,8 @@ def sample(
 
 
 async def prepare(
-    conversation: Conversation, questions: Sequence[Question], embedder: Embedder
-) -> Talk:
+    conversation: LocomoConversation, questions: Sequence[LocomoQuestion], embedder: Embedder
+) -> ConversationCases:
     """Rank all facts for every question, by cosine similarity."""
     facts = facts_of(conversation)
     vectors = await embedder.embed([fact.text for fact in facts])
@@ -95,4 +95,4 @@ async def prepare(
         best = np.argsort(-scores, kind="stable").tolist()
         ranked = tuple(Recalled(facts[place], float(scores[place])) for place in best)
         cases.append(Case(question, ranked, evidence_of(conversation, question)))
-    return Talk(conversation.id, facts, tuple(cases))
+    return ConversationCases(conversation.id, facts, tuple(cases))

@@ -1,8 +1,8 @@
-"""One conversation's facts on an engine, as the product encodes them and lays them out."""
+"""Facts of one conversation on an engine, encoded and laid out as the product does it."""
 
 from collections.abc import Sequence
 
-from benchmarks.quality.arms.cases import Talk
+from benchmarks.quality.arms.cases import ConversationCases
 from benchmarks.quality.arms.setups import Order
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.windows import Encoder, Window
@@ -13,17 +13,19 @@ from memory_engine.prompt.layout import Layout, memory_prefix
 from memory_engine.types import Prompt, Recalled
 
 
-class Encoded:
-    """All facts of `talk`, each encoded once behind its window; `drop` forgets them."""
+class EncodedConversation:
+    """All facts of a conversation, each encoded once behind its window; `drop` forgets them."""
 
-    def __init__(self, engine: Engine, tokenizer: ChatTokenizer, talk: Talk, window: str) -> None:
+    def __init__(
+        self, engine: Engine, tokenizer: ChatTokenizer, conversation: ConversationCases, window: str
+    ) -> None:
         self._engine = engine
         self._tokenizer = tokenizer
-        self._owner = f"eval-{talk.id}-{window}"
+        self._owner = f"eval-{conversation.id}-{window}"
         fingerprint = engine.info.fingerprint
         prefix = memory_prefix(tokenizer)
         self._encoder = Encoder(tokenizer, Window.parse(window), fingerprint, prefix)
-        self._segments = self._encoder.segments(self._owner, talk.facts)
+        self._segments = self._encoder.segments(self._owner, conversation.facts)
 
     async def encode(self) -> None:
         """Make every fact resident. Raises EngineError if one is not in the end."""
@@ -44,7 +46,7 @@ class Encoded:
     def prompt(
         self, question: str, recalled: Sequence[Recalled], order: Order, tail: int, room: int
     ) -> Prompt:
-        """The prompt of a question with these facts, best first; `room` tokens for a reply.
+        """Lay out the prompt of a question with these facts, best first; `room` tokens for a reply.
 
         Raises SettingsError if it does not hold all of them.
         """

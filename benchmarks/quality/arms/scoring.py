@@ -1,4 +1,4 @@
-"""What a model makes of a prompt: what it replies, and how likely a given answer is to it."""
+"""Scoring of a prompt: the greedy reply, and the likelihood of a given answer."""
 
 import asyncio
 import uuid
@@ -14,7 +14,7 @@ TOP = 20  # vLLM gives no more log probabilities, unless it is told to
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class GreedyReply:
     """A greedy reply: its text, and its token ids with the end's."""
 
     text: str
@@ -23,15 +23,15 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A reply, and what a given answer is to the model, token by token.
+class ScoredAnswer:
+    """A reply, and the model's likelihoods of a given answer, token by token.
 
     nll: its negative log likelihood, nats a token. likeliest: ids of the tokens that the model
     would have said in place of each, the answer's own before it. first: natural log
     probabilities of the likeliest tokens in place of the first, by id.
     """
 
-    reply: Reply
+    reply: GreedyReply
     nll: float
     likeliest: tuple[int, ...]
     first: Mapping[int, float]
@@ -39,7 +39,7 @@ class Scored:
 
 async def score(
     engine: Engine, prompt: Prompt, mode: Mode, answer: Sequence[int], most_tokens: int
-) -> Scored:
+) -> ScoredAnswer:
     """Reply to `prompt` with at most `most_tokens`, and score the token ids of `answer`.
 
     vLLM injects nothing where it is to give log probabilities of prompt tokens, so every
@@ -49,7 +49,7 @@ async def score(
     not injected.
     """
     salt = uuid.uuid4().hex
-    replied = await reply(engine, prompt, mode, most_tokens, salt)
+    replied = await greedy_reply(engine, prompt, mode, most_tokens, salt)
     forced = [
         _forced(engine, _extended(prompt, answer[:place]), mode, token, salt)
         for place, token in enumerate(answer)
@@ -57,13 +57,13 @@ async def score(
     found = await asyncio.gather(*forced)
     said = [distribution[token] for distribution, token in zip(found, answer, strict=True)]
     likeliest = tuple(max(distribution, key=distribution.__getitem__) for distribution in found)
-    return Scored(replied, -sum(said) / len(said), likeliest, found[0])
+    return ScoredAnswer(replied, -sum(said) / len(said), likeliest, found[0])
 
 
-async def reply(
+async def greedy_reply(
     engine: Engine, prompt: Prompt, mode: Mode, most_tokens: int, salt: str = ""
-) -> Reply:
-    """A greedy reply of at most `most_tokens`. Without a `salt` nothing comes from the cache.
+) -> GreedyReply:
+    """Generate a greedy reply of at most `most_tokens`; without a `salt` nothing is cached.
 
     Raises EngineError if anything planned was not injected.
     """
@@ -72,14 +72,14 @@ async def reply(
     ids = tuple(token for chunk in chunks for token in chunk.token_ids)
     usage = next((chunk.usage for chunk in chunks if chunk.usage), None)
     if usage is None:
-        raise EngineError("The engine ended a reply without its account.")
-    return Reply("".join(chunk.text for chunk in chunks), ids, usage)
+        raise EngineError("The engine ended a reply without its usage.")
+    return GreedyReply("".join(chunk.text for chunk in chunks), ids, usage)
 
 
 async def _forced(
     engine: Engine, prompt: Prompt, mode: Mode, token: int, salt: str
 ) -> Mapping[int, float]:
-    """Log probabilities of `token` and of the likeliest ones."""
+    """Return log probabilities of `token` and of the likeliest ones."""
     sampling = Sampling(max_tokens=1, cache_salt=salt, logprobs=TOP, allowed_tokens=(token,))
     for chunk in await _generated(engine, prompt, mode, sampling):
         if chunk.logprobs:

@@ -1,21 +1,23 @@
-"""The ways to encode and to serve facts that an evaluation compares."""
+"""Setups: the ways to encode and to serve facts that an evaluation compares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from app.settings_checks import StoreDtype
 from memory_engine.encoding.windows import Window
 from memory_engine.errors import SettingsError
 
 Order = Literal["time", "relevance"]
-TierStore = Literal["auto", "fp8"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-STORES: tuple[TierStore, ...] = get_args(TierStore)
+STORES: tuple[StoreDtype, ...] = get_args(StoreDtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """k: facts of a prompt. window: of Context-Window Encoding. order: of the facts in the
+    """One way to encode and to serve facts.
+
+    k: facts of a prompt. window: of Context-Window Encoding. order: of the facts in the
     prompt, oldest first or most relevant first. tail: facts at the end as text, at most.
     store: how KV is stored, which takes an engine of its own.
     """
@@ -24,7 +26,7 @@ class Setup:
     window: str = "facts:8"
     order: Order = "time"
     tail: int = 3
-    store: TierStore = "auto"
+    store: StoreDtype = "auto"
 
     def __post_init__(self) -> None:
         Window.parse(self.window)
@@ -44,7 +46,7 @@ def varied(
     tails: Sequence[int],
     stores: Sequence[str],
 ) -> list[Setup]:
-    """For every k the first of each list, and every other value with the first of the rest.
+    """List for every k the first of each list, and every other value with the first of the rest.
 
     One thing is varied at a time, so that a table has a row for each value and not for each
     combination. Raises SettingsError for what cannot work.

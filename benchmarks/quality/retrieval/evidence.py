@@ -1,17 +1,22 @@
-"""Whether the facts found cover the turns that answer a question."""
+"""Evidence tasks: facts, questions and evidence of a conversation, and recall of evidence."""
 
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from benchmarks.quality.datasets.locomo import ADVERSARIAL, CATEGORIES, Conversation, Question
+from benchmarks.quality.datasets.locomo import (
+    ADVERSARIAL,
+    CATEGORIES,
+    LocomoConversation,
+    LocomoQuestion,
+)
 from benchmarks.quality.intervals import Estimate, mean_of
 from memory_engine.types import MemoryFact
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class EvidenceTask:
     """A conversation as a memory sees it: its observations are facts, in time order.
 
     `turns_of` has the turns that each fact covers, by fact id. `questions` have evidence that
@@ -22,13 +27,13 @@ class Material:
     owner: str
     facts: tuple[MemoryFact, ...]
     turns_of: Mapping[str, Collection[str]]
-    questions: tuple[Question, ...]
+    questions: tuple[LocomoQuestion, ...]
     evidence: Mapping[str, Collection[str]]
     asked_at: datetime
 
 
-def material(conversation: Conversation) -> Material:
-    """What is measured on one conversation."""
+def evidence_task(conversation: LocomoConversation) -> EvidenceTask:
+    """Make the task of one conversation."""
     place = {turn.dia_id: number for number, turn in enumerate(conversation.turns)}
     texts = {turn.dia_id: turn.text for turn in conversation.turns}
     said = [o for o in conversation.observations if any(d in place for d in o.dia_ids)]
@@ -45,7 +50,7 @@ def material(conversation: Conversation) -> Material:
     turns_of = {f.id: frozenset(o.dia_ids) for f, o in zip(facts, said, strict=True)}
     covered = frozenset[str]().union(*turns_of.values())
     evidence = {q.id: covered.intersection(q.evidence) for q in conversation.questions}
-    return Material(
+    return EvidenceTask(
         owner=conversation.id,
         facts=facts,
         turns_of=turns_of,
@@ -55,33 +60,35 @@ def material(conversation: Conversation) -> Material:
     )
 
 
-def sampled(materials: Sequence[Material], limit: int, seed: int) -> list[Material]:
-    """The same with up to `limit` of their questions, at random, none of them adversarial.
+def sampled(tasks: Sequence[EvidenceTask], limit: int, seed: int) -> list[EvidenceTask]:
+    """Keep up to `limit` of the tasks' questions, at random, none of them adversarial.
 
     The same seed gives the same questions, and a smaller limit a part of them.
     """
-    askable = [q.id for m in materials for q in m.questions if q.category != ADVERSARIAL]
+    askable = [q.id for task in tasks for q in task.questions if q.category != ADVERSARIAL]
     random.Random(seed).shuffle(askable)
     chosen = set(askable[:limit])
     return [
-        replace(m, questions=tuple(q for q in m.questions if q.id in chosen)) for m in materials
+        replace(task, questions=tuple(q for q in task.questions if q.id in chosen))
+        for task in tasks
     ]
 
 
 def summary(
-    materials: Iterable[Material],
+    tasks: Iterable[EvidenceTask],
     found: Mapping[str, Sequence[str]],
     cutoffs: Sequence[int],
     seed: int,
 ) -> dict[str, object]:
-    """Recall of evidence, overall and by category; `found` has fact ids by question id.
+    """Summarise recall of evidence, overall and by category.
 
-    Overall is without adversarial questions, whose evidence speaks of somebody else.
+    found: ids of facts, best first, by question id. Overall is without adversarial questions,
+    whose evidence speaks of somebody else.
     """
     rows = [
-        (q.category, [_share(m, q, found[q.id][:k]) for k in cutoffs])
-        for m in materials
-        for q in m.questions
+        (q.category, [_share(task, q, found[q.id][:k]) for k in cutoffs])
+        for task in tasks
+        for q in task.questions
     ]
     report: dict[str, object] = {
         "overall": _figures([r for c, r in rows if c != ADVERSARIAL], cutoffs, seed)
@@ -94,10 +101,10 @@ def summary(
     return report
 
 
-def _share(m: Material, question: Question, fact_ids: Sequence[str]) -> float:
+def _share(task: EvidenceTask, question: LocomoQuestion, fact_ids: Sequence[str]) -> float:
     """The share of a question's evidence that these facts cover."""
-    evidence = m.evidence[question.id]
-    covered = {turn for fact_id in fact_ids for turn in m.turns_of[fact_id]}
+    evidence = task.evidence[question.id]
+    covered = {turn for fact_id in fact_ids for turn in task.turns_of[fact_id]}
     return len(covered.intersection(evidence)) / len(evidence)
 
 

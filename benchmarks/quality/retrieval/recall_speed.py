@@ -1,4 +1,4 @@
-"""How long recall takes for an owner with many facts."""
+"""Time of recall for an owner with many facts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ WORDS_A_TEXT = 15
 async def recall_speed(
     embedder: Embedder, questions: Sequence[str], count: int, seed: int
 ) -> dict[str, Any]:
-    """Milliseconds to recall 50 of `count` facts: `embed_ms`, `search_ms` and `recall_ms`.
+    """Measure milliseconds to recall 50 of `count` facts: `embed_ms`, `search_ms`, `recall_ms`.
 
     The facts are made of the questions' words and have random vectors: what they say changes
     nothing in the time a search takes. `add_ms` is adding one fact to the others.

@@ -11,7 +11,7 @@ WITHOUT_FACTS, AS_TEXT, AS_KV = 3.0, 1.0, 1.5
 _OTHER = 7  # the token that it would rather say
 
 
-class SureEngine(FakeEngine):
+class FakeLikelihoodEngine(FakeEngine):
     """A prompt without facts has no spans here: it is laid out without the header."""
 
     def __init__(
@@ -39,7 +39,3 @@ class SureEngine(FakeEngine):
                 yield Chunk(chunk.text, chunk.token_ids, logprobs=(logprobs,))
             else:
                 yield chunk
-
-
-def silent(text: str) -> None:
-    """Progress that nobody wants to see."""

@@ -7,7 +7,7 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
 
 
-class TieredEngine(FakeEngine):
+class FakeTieredEngine(FakeEngine):
     """Promotes what a KV request needs, and answers with as many words as it may."""
 
     def __init__(self, *, delay: float = 0.0, loses: int = 0, max_model_len: int = 4096) -> None:
@@ -58,12 +58,8 @@ class TieredEngine(FakeEngine):
         )
 
 
-async def started(engine: TieredEngine | None = None) -> TieredEngine:
+async def started(engine: FakeTieredEngine | None = None) -> FakeTieredEngine:
     """A running engine."""
-    engine = engine or TieredEngine()
+    engine = engine or FakeTieredEngine()
     await engine.start()
     return engine
-
-
-def silent(text: str) -> None:
-    """Progress that nobody wants to see."""

@@ -123,7 +123,7 @@ def test_ask_remembers_unless_told_not_to(stage: Stage) -> None:
     assert any("Max" in text for text in texts)
 
 
-def test_the_reply_is_on_stdout_and_its_account_on_stderr(stage: Stage) -> None:
+def test_the_reply_is_on_stdout_and_its_trace_on_stderr(stage: Stage) -> None:
     result = stage.run("ask", "--user", "ann", "What is my dog called?")
     assert result.exit_code == 0, result.stderr
     assert "Biscuit" in result.stdout

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.capacity.engine_capacity import Capacity, memory_of
+from benchmarks.capacity.engine_capacity import EngineCapacity, engine_memory
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
-from benchmarks.capacity.simulation.fleet_simulation import Simulation
+from benchmarks.capacity.simulation.fleet_simulation import FleetSimulation
 from benchmarks.capacity.simulation.scenario import Scenario
 from benchmarks.capacity.simulation.simulate import simulate
 from memory_engine.errors import SettingsError
@@ -63,7 +63,7 @@ def test_unequal_work_waits_as_long_as_pollaczek_and_khinchine_say() -> None:
 def test_kv_is_found_as_often_as_the_plan_says_and_engines_are_as_busy() -> None:
     report = simulated(FLEET, Scenario(hours=1, warm_hours=3, lose=False), 2)
     rates = the_rates()
-    capacity = Capacity(FLEET, rates, memory_of(FLEET, SHAPE, rates), 10 * A_TOKEN)
+    capacity = EngineCapacity(FLEET, rates, engine_memory(FLEET, SHAPE, rates), 10 * A_TOKEN)
     span = report["spans"]["all"]
     assert span["found"]["none"] == pytest.approx(capacity.as_text(2), abs=0.02)
     assert report["busiest"] == pytest.approx(capacity.busy("kv", 2), rel=0.1)
@@ -98,22 +98,22 @@ def test_no_message_is_served_by_the_lost_engine_and_none_is_lost() -> None:
     rates = the_rates()
     fates = []
     for lose in (False, True):
-        simulation = Simulation(
+        simulation = FleetSimulation(
             busy,
             replace(scenario, lose=lose),
             rates,
-            memory_of(busy, SHAPE, rates),
+            engine_memory(busy, SHAPE, rates),
             engines=2,
-            a_fact=10 * A_TOKEN,
+            fact_bytes=10 * A_TOKEN,
         )
         simulation.run()
         fates.append(simulation)
     whole, broken = fates
-    assert broken.stations["engine-0"].busy_s < whole.stations["engine-0"].busy_s * 0.6
+    assert broken.engines["engine-0"].busy_s < whole.engines["engine-0"].busy_s * 0.6
     # Those that waited for the lost engine are asked again; no more than the one that it
     # worked on can have begun.
-    assert broken.journal.retried > 0
-    assert broken.journal.broken <= 1
+    assert broken.log.retried > 0
+    assert broken.log.broken <= 1
 
 
 def test_the_only_engine_cannot_be_lost() -> None:

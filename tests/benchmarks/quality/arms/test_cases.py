@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.arms.cases import evidence_of, facts_of, prepare, sample
-from benchmarks.quality.datasets.locomo import Conversation, load
+from benchmarks.quality.datasets.locomo import LocomoConversation, load
 from memory_engine.retrieval.embedder import Embedder
 from tests.benchmarks.quality.datasets.locomo_builder import RECORD, written
 
 
 @pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
+def conversation(tmp_path: Path) -> LocomoConversation:
     (conversation,) = load(written(tmp_path))
     return conversation
 
@@ -26,36 +26,46 @@ def embedder(bundled_embedder: Path) -> Iterator[Embedder]:
     embedder.close()
 
 
-def test_observations_are_facts_with_their_sessions_day(talk: Conversation) -> None:
-    facts = facts_of(talk)
+def test_observations_are_facts_with_their_sessions_day(conversation: LocomoConversation) -> None:
+    facts = facts_of(conversation)
     assert [fact.id for fact in facts] == ["conv-1-0", "conv-1-1", "conv-1-2", "conv-1-3"]
     assert [fact.when for fact in facts] == [date(2024, 2, 29)] * 2 + [date(2024, 6, 2)] * 2
     assert facts[0].text == "Vera has a new bike."
 
 
-def test_evidence_is_every_fact_of_a_turn_that_is_evidence(talk: Conversation) -> None:
-    assert evidence_of(talk, talk.questions[0]) == {"conv-1-3"}
-    assert evidence_of(talk, talk.questions[1]) == {"conv-1-0", "conv-1-2", "conv-1-3"}
+def test_evidence_is_every_fact_of_a_turn_that_is_evidence(
+    conversation: LocomoConversation,
+) -> None:
+    assert evidence_of(conversation, conversation.questions[0]) == {"conv-1-3"}
+    assert evidence_of(conversation, conversation.questions[1]) == {
+        "conv-1-0",
+        "conv-1-2",
+        "conv-1-3",
+    }
 
 
 def test_a_question_is_left_out_if_a_turn_of_its_evidence_has_no_fact(tmp_path: Path) -> None:
     record = json.loads(json.dumps(RECORD))
     record["observation"]["session_2_observation"] = {}
-    (talk,) = load(written(tmp_path, record))
-    assert evidence_of(talk, talk.questions[1]) == frozenset()
+    (conversation,) = load(written(tmp_path, record))
+    assert evidence_of(conversation, conversation.questions[1]) == frozenset()
 
 
-def asked(conversations: list[Conversation], limit: int, seed: int = 0) -> list[str]:
+def asked(conversations: list[LocomoConversation], limit: int, seed: int = 0) -> list[str]:
     chosen = sample(conversations, {"locomo_0_qa3"}, 10, limit, seed)
     return [question.id for _, questions in chosen for question in questions]
 
 
-def test_adversarial_wrong_and_unsupported_questions_are_left_out(talk: Conversation) -> None:
-    assert asked([talk], 10) == ["locomo_0_qa0", "locomo_0_qa1"]
+def test_adversarial_wrong_and_unsupported_questions_are_left_out(
+    conversation: LocomoConversation,
+) -> None:
+    assert asked([conversation], 10) == ["locomo_0_qa0", "locomo_0_qa1"]
 
 
-def test_more_evidence_than_facts_are_served_leaves_a_question_out(talk: Conversation) -> None:
-    ((_, questions),) = sample([talk], set(), 2, 10, 0)
+def test_more_evidence_than_facts_are_served_leaves_a_question_out(
+    conversation: LocomoConversation,
+) -> None:
+    ((_, questions),) = sample([conversation], set(), 2, 10, 0)
     assert [question.id for question in questions] == ["locomo_0_qa0", "locomo_0_qa3"]
 
 
@@ -69,9 +79,9 @@ def test_a_smaller_limit_asks_a_part_of_the_same_questions(tmp_path: Path) -> No
 
 
 async def test_evidence_is_always_among_the_facts_best_first(
-    talk: Conversation, embedder: Embedder
+    conversation: LocomoConversation, embedder: Embedder
 ) -> None:
-    prepared = await prepare(talk, talk.questions[:2], embedder)
+    prepared = await prepare(conversation, conversation.questions[:2], embedder)
     about_bike = prepared.cases[1]
     assert {r.fact.id for r in about_bike.recalled(3)} == about_bike.evidence
     sold = prepared.cases[0]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from benchmarks.quality.arms.scoring import Scored, score
+from benchmarks.quality.arms.scoring import ScoredAnswer, score
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.types import Mode, Prompt, Sampling, Span
@@ -40,7 +40,7 @@ async def by_prompt_logprobs(engine: EmbeddedEngine, prompt: Prompt) -> float:
     return -sum(said) / len(said)
 
 
-async def scored(engine: EmbeddedEngine, prompt: Prompt, mode: Mode) -> Scored:
+async def scored(engine: EmbeddedEngine, prompt: Prompt, mode: Mode) -> ScoredAnswer:
     return await score(engine, prompt, mode, ANSWER, most_tokens=6)
 
 

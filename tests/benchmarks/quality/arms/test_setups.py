@@ -9,8 +9,8 @@ from memory_engine.errors import SettingsError
 
 def test_the_default_setup_is_what_the_product_does() -> None:
     setup, settings = Setup(k=20), Settings()
-    served = (setup.window, setup.tail, setup.store, setup.order)
-    assert served == (settings.window, settings.tail, settings.store_dtype, "time")
+    product = (setup.window, setup.tail, setup.store, setup.order)
+    assert product == (settings.window, settings.tail, settings.store_dtype, "time")
 
 
 def test_each_value_is_tried_with_the_first_of_the_others() -> None:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.quality.datasets.locomo import load
 from benchmarks.quality.peers import mem0_process
 from benchmarks.quality.peers.mem0_peer import ask_mem0
-from benchmarks.quality.retrieval.evidence import material
+from benchmarks.quality.retrieval.evidence import evidence_task
 from memory_engine.errors import SettingsError
 from tests.benchmarks.quality.datasets.locomo_builder import written
 
@@ -64,9 +64,9 @@ def test_the_process_adds_and_searches_for_each_owner_apart(
 
 
 async def test_an_interpreter_without_mem0_is_told_with_what_to_do(tmp_path: Path) -> None:
-    materials = [material(each) for each in load(written(tmp_path))]
+    tasks = [evidence_task(each) for each in load(written(tmp_path))]
     with pytest.raises(SettingsError, match=r"Mem0 does not run under .*uv venv mem0"):
-        await ask_mem0(Path(sys.executable), tmp_path, 384, materials, 5)
+        await ask_mem0(Path(sys.executable), tmp_path, 384, tasks, 5)
 
 
 async def test_a_path_that_is_no_interpreter_is_told(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.datasets.locomo import ADVERSARIAL, load
-from benchmarks.quality.retrieval.evidence import material, sampled, summary
+from benchmarks.quality.retrieval.evidence import evidence_task, sampled, summary
 from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
 from benchmarks.quality.retrieval.recall_speed import recall_speed
 from memory_engine.retrieval.embedder import Embedder
@@ -23,16 +23,16 @@ def embedder(bundled_embedder: Path) -> Iterator[Embedder]:
 def test_observations_become_facts_in_time_order_with_the_turns_that_said_them(
     tmp_path: Path,
 ) -> None:
-    m = material(load(written(tmp_path))[0])
-    assert [fact.text for fact in m.facts] == [
+    task = evidence_task(load(written(tmp_path))[0])
+    assert [fact.text for fact in task.facts] == [
         "Vera has a new bike.",
         "Olaf works in a café.",
         "Olaf sold his café, and Vera bought goats.",
         "Vera bought two goats named Pip and Lo.",
     ]
-    assert m.facts[2].source == "I sold my café in Köln. I bought two goats, Pip and Lo."
-    assert str(m.facts[2].when) == "2024-06-02"
-    assert [m.evidence[q.id] for q in m.questions] == [
+    assert task.facts[2].source == "I sold my café in Köln. I bought two goats, Pip and Lo."
+    assert str(task.facts[2].when) == "2024-06-02"
+    assert [task.evidence[q.id] for q in task.questions] == [
         {"D10:1"},
         {"D2:1", "D10:2"},
         {"D2:2"},
@@ -43,11 +43,11 @@ def test_observations_become_facts_in_time_order_with_the_turns_that_said_them(
 def test_recall_is_the_share_of_covered_evidence_without_adversarial_questions(
     tmp_path: Path,
 ) -> None:
-    m = material(load(written(tmp_path))[0])
-    sold, own, _works, _colour = (q.id for q in m.questions)
-    bike, works, both, _goats = (fact.id for fact in m.facts)
-    nothing: dict[str, list[str]] = {q.id: [] for q in m.questions}
-    report = summary([m], nothing | {sold: [works, both], own: [works, bike]}, (1, 2), seed=0)
+    task = evidence_task(load(written(tmp_path))[0])
+    sold, own, _works, _colour = (q.id for q in task.questions)
+    bike, works, both, _goats = (fact.id for fact in task.facts)
+    nothing: dict[str, list[str]] = {q.id: [] for q in task.questions}
+    report = summary([task], nothing | {sold: [works, both], own: [works, bike]}, (1, 2), seed=0)
     overall = report["overall"]
     assert overall["n"] == 3  # type: ignore[index]
     figures = {
@@ -75,14 +75,14 @@ async def test_all_ways_are_measured_on_the_same_questions(
 
 
 def test_a_sample_is_the_same_for_a_seed_and_has_nothing_adversarial(tmp_path: Path) -> None:
-    m = material(load(written(tmp_path))[0])
+    task = evidence_task(load(written(tmp_path))[0])
 
     def drawn(limit: int) -> set[str]:
-        (some,) = sampled([m], limit, seed=3)
-        assert (some.facts, some.evidence) == (m.facts, m.evidence)
+        (some,) = sampled([task], limit, seed=3)
+        assert (some.facts, some.evidence) == (task.facts, task.evidence)
         return {question.id for question in some.questions}
 
-    all_of_them = {q.id for q in m.questions if q.category != ADVERSARIAL}
+    all_of_them = {q.id for q in task.questions if q.category != ADVERSARIAL}
     assert drawn(9) == all_of_them
     assert drawn(1) < drawn(2) < drawn(3) == all_of_them
 
@@ -90,8 +90,8 @@ def test_a_sample_is_the_same_for_a_seed_and_has_nothing_adversarial(tmp_path: P
 async def test_so_many_questions_are_asked_as_the_limit_says(
     tmp_path: Path, embedder: Embedder
 ) -> None:
-    talk = load(written(tmp_path))
-    report = await measure_retrieval(talk, embedder, speed_facts=50, limit=2)
+    conversation = load(written(tmp_path))
+    report = await measure_retrieval(conversation, embedder, speed_facts=50, limit=2)
     assert (report["facts"], report["questions"]) == (4, 2)
     assert report["systems"]["inferscale"]["overall"]["n"] == 2
 
