@@ -1,4 +1,4 @@
-"""Offline erasure: audit of what was forgotten, and removal of snapshots, without an engine."""
+"""Offline erasure: audit of forgotten facts, and removal of snapshots, without an engine."""
 
 import asyncio
 import mmap
@@ -17,7 +17,7 @@ from app.settings import Settings
 async def audit(
     settings: Settings, user: str, words: Sequence[str] = (), *, with_engine: bool = True
 ) -> list[Finding]:
-    """Look for what is left of what `user` had forgotten: SQL, files, then index and KV.
+    """Look for leftovers of what `user` had forgotten: SQL, files, then index and KV.
 
     words: what was forgotten said; searched for in the bytes of an SQLite database. An index
     and KV are those of a service started here: another program's memory is its own.

@@ -256,18 +256,18 @@ def load_settings(**given: Any) -> Settings:
 
 
 def allowed_values(field: FieldInfo) -> str:
-    """What a field accepts, in words."""
+    """Describe the values that a field accepts, in words."""
     extra = field.json_schema_extra
     return str(extra["allowed"]) if isinstance(extra, dict) else ""
 
 
 def without_password(text: str) -> str:
-    """The text, with the password of a URL hidden."""
+    """Hide the password of a URL in a text."""
     return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
 
 
 def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
-    """One line for every INFERSCALE_* variable that no setting reads, with the nearest name."""
+    """Report INFERSCALE_* variables that no setting reads, a line each, with the nearest name."""
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     lines = []
     for name in sorted(os.environ if environment is None else environment):

@@ -71,8 +71,8 @@ async def ask_all(
     answers = []
     for number, question in enumerate(person.questions):
         progress(f"Question {number + 1} of {len(person.questions)}: {question.question}")
-        ways = ARMS[number % 3 :] + ARMS[: number % 3]
-        answers.append(await _ask(service, person.user, question, ways))
+        arms = ARMS[number % 3 :] + ARMS[: number % 3]
+        answers.append(await _ask(service, person.user, question, arms))
     return answers
 
 
@@ -86,10 +86,10 @@ async def _teach(settings: Settings, person: SamplePerson) -> None:
 
 
 async def _ask(
-    service: "ChatService", user: str, question: SampleQuestion, ways: Sequence[str]
+    service: "ChatService", user: str, question: SampleQuestion, arms: Sequence[str]
 ) -> DemoAnswer:
     answers = DemoAnswer(question)
-    for arm in ways:
+    for arm in arms:
         answers.replies[arm] = await last_reply(
             service.reply(
                 user=user,

@@ -1,4 +1,4 @@
-"""Command line `inferscale`; each command imports only what it needs.
+"""Command line `inferscale`; each command imports only its own needs.
 
 Arguments and settings come in; results go out on stdout, everything else on stderr. In
 reading order:

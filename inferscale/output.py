@@ -7,9 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 
-from rich.console import Console
-from rich.table import Table
-
 _results: TextIO | None = None
 
 
@@ -72,6 +69,9 @@ def counted(number: int, noun: str) -> str:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Format a text table under its title; columns of numbers are aligned to the right."""
+    from rich.console import Console
+    from rich.table import Table
+
     grid = Table()
     for number, name in enumerate(columns):
         numeric = all(isinstance(row[number], int | float) for row in rows)

@@ -51,7 +51,7 @@ def draw(part: str, report: Report, path: Path) -> None:
 
 
 def fidelity(report: Report) -> Figure:
-    """Draw what KV retains and how its likeliest tokens agree, a row for every setup."""
+    """Draw the share that KV retains and the agreement of likeliest tokens, by setup."""
     rows = report["rows"]
     figure, panels = _rows([_setup(row) for row in rows], len(PANELS))
     for axes, (name, label) in zip(panels, PANELS.items(), strict=True):

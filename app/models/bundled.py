@@ -119,7 +119,7 @@ def _package(module: str, package: str) -> Path:
 
 
 def _verify(file: Path, sha256: str, package: str) -> None:
-    """Compare the file with what this version was tested with."""
+    """Compare the file's checksum with that of the tested version."""
     if file.is_file():
         with file.open("rb") as content:
             if hashlib.file_digest(content, "sha256").hexdigest() == sha256:

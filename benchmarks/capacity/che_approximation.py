@@ -11,7 +11,7 @@ import numpy as np
 _BUCKETS = 1024
 _HALVINGS = 50
 
-Array = np.ndarray[tuple[int], np.dtype[np.float64]]
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +37,7 @@ def hit_rate(users: int, zipf: float, capacity: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _buckets(users: int, zipf: float) -> tuple[Array, Array]:
+def _buckets(users: int, zipf: float) -> tuple[Floats, Floats]:
     """Users of every bucket, and the share of all visits of each of them, both [buckets]."""
     edges = np.unique(np.geomspace(1, users + 1, _BUCKETS).astype(np.int64))
     count = np.diff(edges).astype(np.float64)

@@ -27,7 +27,7 @@ class EngineMemory:
 
 
 def engine_memory(fleet: FleetDemand, shape: ModelShape, rates: EngineRates) -> EngineMemory:
-    """Divide an engine's memory; what weights and cache leave is for facts.
+    """Divide an engine's memory; the rest beside weights and cache is for facts.
 
     Raises SettingsError if the model does not fit.
     """

@@ -123,7 +123,7 @@ async def run_end_to_end(
 
 
 def figures(answered: Sequence[AnsweredQuestion], seed: int) -> dict[str, Any]:
-    """Summarise F1 by arm, and what was injected; the interval resamples questions."""
+    """Summarise F1 by arm, and injected facts and tokens; the interval resamples questions."""
     scores = {arm: [each.f1(arm) for each in answered] for arm in ARMS}
     kv = [each.replies["kv"] for each in answered]
     differences = [a - b for a, b in zip(scores["kv"], scores["text"], strict=True)]

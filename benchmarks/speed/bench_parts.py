@@ -64,6 +64,7 @@ class _Run:
 
     @property
     def material(self) -> PromptMaterial:
+        """Prompt material of the rows over k and of the load."""
         return PromptMaterial.cut_from(
             self.token_ids, self.workload.facts, self.workload.fact_tokens
         )
@@ -84,6 +85,7 @@ class _Run:
         }
 
     async def row(self, k: int) -> dict[str, Any]:
+        """Measure time to first token with `k` facts."""
         return await measure_row(self.engine, self.workload, self.material, k, self.progress)
 
     async def bytes_held(self) -> dict[str, int]:
@@ -99,6 +101,7 @@ class _Run:
         }
 
     async def fact_lengths(self) -> list[dict[str, Any]]:
+        """Measure a row for every fact length."""
         rows = []
         for length in self.workload.fact_lengths:
             owner = f"{OWNER}-{length}"
@@ -109,12 +112,15 @@ class _Run:
         return rows
 
     async def throughput(self) -> list[dict[str, Any]]:
+        """Measure requests a second under load."""
         return await measure_load(self.engine, self.workload, self.material, self.progress)
 
     async def encoding(self) -> dict[str, Any]:
+        """Measure facts encoded a second."""
         return await measure_encoding(self.engine, self.workload, self._to_encode, self.progress)
 
     async def chat(self, recall: Recall) -> dict[str, Any]:
+        """Measure a chat alone and beside an import."""
         self.progress("A chat while facts are encoded")
         prompt = self.material.prompt(range(self.workload.load_k))
         return await measure_chat(self.engine, self.workload, self._to_encode, prompt, recall)

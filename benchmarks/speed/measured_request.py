@@ -1,4 +1,4 @@
-"""Measurement of one request, and checks that the engine did what it claims to measure."""
+"""Measurement of one request, and checks of injected and cached tokens."""
 
 import time
 import uuid

@@ -81,7 +81,7 @@ def end_to_end_tables(report: Report) -> list[ReportTable]:
     columns = ["questions", "none", "text", "KV", "KV - text", "same reply", "facts used"]
     row: list[object] = [
         report["n"],
-        *(estimate(report["f1"][way]) for way in ("none", "text", "kv")),
+        *(estimate(report["f1"][arm]) for arm in ("none", "text", "kv")),
         estimate(report["kv_over_text"]),
         f"{report['same_reply']:.2f}",
         f"{report['facts_used']:.1f}",

@@ -9,7 +9,9 @@ Number = int | None
 Real = float | None
 
 Model = Annotated[str, Option(help="A folder with a config.json, llama-8b or llama-70b.")]
-Report = Annotated[Path | None, Option(help="Rates: of `inferscale bench --json`. [8B on an H200]")]
+RatesReport = Annotated[
+    Path | None, Option(help="Rates: of `inferscale bench --json`. [8B on an H200]")
+]
 
 # Fields of FleetDemand.
 Users = Annotated[Number, Option(help="All users. [1000000]")]
@@ -17,7 +19,7 @@ Facts = Annotated[Number, Option(help="Facts of a user. [50]")]
 Tokens = Annotated[Number, Option(help="Tokens of a fact. [40]")]
 K = Annotated[Number, Option(help="Facts that a reply recalls at most. [50]")]
 Messages = Annotated[Real, Option(help="Messages of a user and day. [5]")]
-Conversation = Annotated[Real, Option(help="Messages of a conversation. [5]")]
+ConversationLength = Annotated[Real, Option(help="Messages of a conversation. [5]")]
 Pause = Annotated[Real, Option(help="Seconds between two of them. [60]")]
 Zipf = Annotated[Real, Option(help="Exponent of users' activity, 0: equal. [0.6]")]
 Learnt = Annotated[Real, Option(help="New facts a message. [0.2]")]
@@ -37,6 +39,6 @@ Simulate = Annotated[
 ]
 Hours = Annotated[Real, Option(help="Simulation: how long. [2]")]
 WarmHours = Annotated[Real, Option(help="Hours before that fill the caches. [24]")]
-Mode = Annotated[str | None, Option(help="kv, or text without memory of KV. [kv]")]
+SimulatedMode = Annotated[str | None, Option(help="kv, or text without memory of KV. [kv]")]
 Lose = Annotated[bool | None, Option("--lose/--no-lose", help="Lose an engine at half time. [yes]")]
 Seed = Annotated[Number, Option(help="Of all that is random. [0]")]

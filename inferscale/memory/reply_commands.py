@@ -10,12 +10,12 @@ from inferscale.command import AsJson, User, run
 from inferscale.output import note, say, say_json, table
 from memory_engine.types import Mode
 
-Message = Annotated[str, typer.Argument(help="What to ask.")]
+QuestionText = Annotated[str, typer.Argument(help="What to ask.")]
 K = Annotated[int | None, typer.Option("--k", min=0, help="How many facts to recall.")]
 
 
 def ask(
-    question: Message,
+    question: QuestionText,
     user: User,
     mode: Annotated[
         Mode | None, typer.Option(help="Who computes the facts' KV. Left out: kv if it can be.")
@@ -46,7 +46,7 @@ def ask(
 
 
 def compare(
-    question: Message,
+    question: QuestionText,
     user: User,
     k: K = None,
     repeats: Annotated[int, typer.Option(min=1, help="Measured turns of each mode.")] = 3,

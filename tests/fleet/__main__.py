@@ -1,4 +1,4 @@
-"""`make fleet`: a whole fleet on this machine, its failures, and what they cost its users.
+"""Program of `make fleet`: a whole fleet on this machine, its failures and their cost.
 
 python -m tests.fleet [--users 8] [--crowd 100] [--only engine,app] [--write]
 """

@@ -1,4 +1,4 @@
-"""The whole fleet on this machine: PostgreSQL, two engines, vLLM's router, two app processes."""
+"""Server of the whole fleet: PostgreSQL, two engines, vLLM's router, two app processes."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ class Machine:
 
 @asynccontextmanager
 async def running(folder: Path, programs: Path) -> AsyncIterator[Machine]:
-    """The fleet, with its data and logs in `folder`. `programs`: PostgreSQL's server programs.
+    """Run the fleet, with data and logs in `folder`. `programs`: PostgreSQL's server programs.
 
     Raises RuntimeError when a part does not start, or leaves a process behind.
     """

@@ -19,7 +19,7 @@ COMPARED = 10  # users of a crowd whose replies are compared
 
 @dataclass(frozen=True, slots=True)
 class FailureScenario:
-    """What is done to the fleet, and whether users may see connections break.
+    """A failure of the fleet, and whether users may see connections break.
 
     `play` returns seconds worth telling, by name.
     """

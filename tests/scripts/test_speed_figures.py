@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from app.composition import silent
 from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.targets import judged
 from benchmarks.speed.workload import Workload
 from scripts.speed_figures import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
 from scripts.speed_plots import draw
-from tests.benchmarks.speed.fake_tiered_engine import FakeTieredEngine, silent, started
+from tests.benchmarks.speed.fake_tiered_engine import FakeTieredEngine, started
 
 WORKLOAD = Workload(
     ks=(0, 2, 50),

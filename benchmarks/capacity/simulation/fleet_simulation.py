@@ -1,8 +1,5 @@
 """Discrete-event simulation of a fleet: users talk, engines queue and encode, one is lost."""
 
-from collections.abc import Generator
-from typing import Any
-
 import simpy
 from uhashring import HashRing
 
@@ -13,10 +10,8 @@ from benchmarks.capacity.service_times import ServiceTimes
 from benchmarks.capacity.simulation.lru_tiers import SimulatedTier, SimulatedTiers
 from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
-from benchmarks.capacity.simulation.simulated_engine import SimulatedEngine
+from benchmarks.capacity.simulation.simulated_engine import Process, SimulatedEngine
 from benchmarks.capacity.simulation.simulated_users import SimulatedUsers
-
-Process = Generator[simpy.Event, Any, None]
 
 
 class FleetSimulation:
@@ -112,7 +107,7 @@ class FleetSimulation:
         return engine.tiers.use(user, self._size(user))
 
     def _remember(self, engine: SimulatedEngine, user: int, tier: SimulatedTier) -> None:
-        """Learn new facts after the reply, and queue what is to be encoded."""
+        """Learn new facts after the reply, and queue their encoding."""
         learnt = next(self._learns)
         self._users.facts[user] += learnt
         if self._scenario.mode == "text" or engine.wants(user):

@@ -1,4 +1,4 @@
-"""The plan of a fleet, against figures worked out by hand."""
+"""The capacity of a fleet, against figures worked out by hand."""
 
 from dataclasses import replace
 from math import ceil

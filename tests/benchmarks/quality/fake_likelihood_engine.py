@@ -1,4 +1,4 @@
-"""A fake engine that holds an answer likelier the more it is told, by arm."""
+"""A fake engine whose likelihood of an answer depends on the arm."""
 
 import math
 from collections.abc import AsyncGenerator, Callable
@@ -12,7 +12,10 @@ _OTHER = 7  # the token that it would rather say
 
 
 class FakeLikelihoodEngine(FakeEngine):
-    """A prompt without facts has no spans here: it is laid out without the header."""
+    """An engine that costs an answer more nats without facts than as KV, and as KV than as text.
+
+    A prompt without facts has no spans here: it is laid out without the header.
+    """
 
     def __init__(
         self,

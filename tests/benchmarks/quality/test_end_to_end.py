@@ -62,7 +62,7 @@ async def test_what_was_said_becomes_facts_of_its_day_and_answers(
     assert report["turns"] == 3
     assert report["facts"]["conv-1 Olaf"] >= 2
     # One of the two questions is where he worked.
-    assert [report["f1"][way]["value"] for way in ("none", "text", "kv")] == [0.0, 0.5, 0.5]
+    assert [report["f1"][arm]["value"] for arm in ("none", "text", "kv")] == [0.0, 0.5, 0.5]
     assert report["same_reply"] == 1.0
     assert any("29 February 2024" in prompt for prompt in prompts)
     assert all(INSTRUCTION in prompt for prompt in prompts)

@@ -1,4 +1,4 @@
-"""What an evaluation needs before it asks."""
+"""The session of an evaluation: room in the arena, and the choice of questions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The measure of an extractor says what was found, missed and made up."""
+"""The measure of an extractor: facts found, missed and made up."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ ROW = (
 
 
 class ScriptedExtractor:
-    """An extractor that finds what it is told to, whatever is said."""
+    """An extractor that finds the given texts in every turn."""
 
     quick = True
 

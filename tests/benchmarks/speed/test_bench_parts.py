@@ -1,4 +1,4 @@
-"""The whole benchmark on an engine without a model: its report, its sizes, its refusals."""
+"""All parts of the benchmark on an engine without a model: report, sizes, refusals."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Latency: the arms take turns, and each is what its name says or the benchmark ends."""
+"""Latency: the arms take turns, and an arm that is not what it claims ends the benchmark."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`inferscale eval` as a program: its tables, its last line, and what it refuses."""
+"""`inferscale eval` as a program: its tables, its last line, and its refusals."""
 
 import json
 from functools import partial

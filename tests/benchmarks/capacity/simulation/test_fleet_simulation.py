@@ -1,4 +1,4 @@
-"""The simulation against queueing theory and the plan, and what the loss of an engine does."""
+"""The simulation against queueing theory and the capacity, and the loss of an engine."""
 
 from dataclasses import replace
 from typing import Any

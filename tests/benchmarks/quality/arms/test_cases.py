@@ -1,4 +1,4 @@
-"""Which questions are asked, and with which facts."""
+"""The choice of questions, and of the facts that each is asked with."""
 
 import json
 from collections.abc import Iterator

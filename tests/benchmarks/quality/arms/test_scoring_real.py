@@ -29,7 +29,7 @@ async def prompt(real_engine: EmbeddedEngine) -> AsyncIterator[Prompt]:
 
 
 async def by_prompt_logprobs(engine: EmbeddedEngine, prompt: Prompt) -> float:
-    """What vLLM itself says of the answer as the end of a prompt that it prefills."""
+    """Loss of the answer by vLLM itself, as the end of a prompt that it prefills."""
     ids = [*prompt.token_ids, *ANSWER]
     async for output in engine.outputs(
         ids, uuid.uuid4().hex, None, Sampling(max_tokens=1), prompt_logprobs=0

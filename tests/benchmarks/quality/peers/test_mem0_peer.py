@@ -1,4 +1,4 @@
-"""Mem0 as a peer: what it is asked, what is made of its answers, what is said without it."""
+"""Mem0 as a peer: its questions, its answers, and the message without it."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from tests.benchmarks.quality.datasets.locomo_builder import written
 
 
 class Mem0Memory:
-    """As much of Mem0's interface as is used: it finds what shares most words."""
+    """The part of Mem0's interface that is used; it finds the facts that share most words."""
 
     def __init__(self) -> None:
         self.added: list[tuple[str, str, dict[str, str]]] = []
