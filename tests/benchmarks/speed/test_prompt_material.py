@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from benchmarks.speed.prompt_material import PromptMaterial, random_tokens
-from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS, Workload
+from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS
 
 
 def material(facts: int = 3, fact_tokens: int = 5) -> PromptMaterial:
@@ -65,10 +65,3 @@ def test_another_owner_shares_tokens_and_no_segment() -> None:
     ours, theirs = material().prompt(range(3)), material().owned_by("other").prompt(range(3))
     assert ours.token_ids == theirs.token_ids
     assert not {s.segment_id for s in ours.spans} & {s.segment_id for s in theirs.spans}
-
-
-def test_a_plan_asks_for_enough_tokens_for_every_part() -> None:
-    workload = Workload(ks=(2,), fact_tokens=4, fact_lengths=(50,), load_k=3, encode_facts=9)
-    PromptMaterial.cut_from(range(workload.tokens_needed), workload.facts, 4)
-    PromptMaterial.cut_from(range(workload.tokens_needed), 3, 50)
-    PromptMaterial.cut_from(range(workload.tokens_needed), 9, 4)
