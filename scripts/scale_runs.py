@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
+from benchmarks.capacity.simulation.scenario import SimulatedMode
 from scripts.readme import ROOT
 
 Report = dict[str, Any]
@@ -24,7 +25,7 @@ RUNS = {
 }
 SWEEP = "sweep"
 SWEPT = (4, 5, 6, 8, 12, 16)
-MODES = ("kv", "text")
+MODES: tuple[SimulatedMode, ...] = ("kv", "text")
 
 
 def swept(engines: int, mode: str) -> str:

@@ -154,14 +154,15 @@ def _seconds(work: Callable[[], object]) -> float:
     """
     import torch
 
+    from memory_engine.connector.gpu.device_timer import timing_event
+
     begun = time.perf_counter()
     while time.perf_counter() - begun < _WARM_UP_SECONDS:
         work()
         torch.cuda.synchronize()
     batches = []
     for _ in range(_BATCHES):
-        started: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        ended: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        started, ended = timing_event(), timing_event()
         started.record()
         for _ in range(_REPEATS):
             work()

@@ -48,7 +48,7 @@ def plan(
     simulate: options.Simulate = False,
     hours: options.Hours = None,
     warm_hours: options.WarmHours = None,
-    mode: options.SimulatedMode = None,
+    mode: options.ModeName = None,
     lose: options.Lose = None,
     seed: options.Seed = None,
     as_json: AsJson = False,

@@ -39,6 +39,6 @@ Simulate = Annotated[
 ]
 Hours = Annotated[Real, Option(help="Simulation: how long. [2]")]
 WarmHours = Annotated[Real, Option(help="Hours before that fill the caches. [24]")]
-SimulatedMode = Annotated[str | None, Option(help="kv, or text without memory of KV. [kv]")]
+ModeName = Annotated[str | None, Option(help="kv, or text without memory of KV. [kv]")]
 Lose = Annotated[bool | None, Option("--lose/--no-lose", help="Lose an engine at half time. [yes]")]
 Seed = Annotated[Number, Option(help="Of all that is random. [0]")]

@@ -5,6 +5,8 @@ from typing import Literal
 
 from memory_engine.errors import SettingsError
 
+SimulatedMode = Literal["kv", "text"]
+
 HOUR = 3600.0  # seconds
 
 
@@ -18,7 +20,7 @@ class Scenario:
 
     hours: float = 2.0
     warm_hours: float = 24.0
-    mode: Literal["kv", "text"] = "kv"
+    mode: SimulatedMode = "kv"
     lose: bool = True
     seed: int = 0
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from benchmarks.quality.datasets.locomo import (
     ADVERSARIAL,
@@ -79,7 +80,7 @@ def summary(
     found: Mapping[str, Sequence[str]],
     cutoffs: Sequence[int],
     seed: int,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Summarise recall of evidence, overall and by category.
 
     found: ids of facts, best first, by question id. Overall is without adversarial questions,
@@ -90,7 +91,7 @@ def summary(
         for task in tasks
         for q in task.questions
     ]
-    report: dict[str, object] = {
+    report: dict[str, Any] = {
         "overall": _figures([r for c, r in rows if c != ADVERSARIAL], cutoffs, seed)
     }
     report["by_category"] = {

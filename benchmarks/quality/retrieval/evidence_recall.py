@@ -24,7 +24,7 @@ CUTOFFS = (5, 10, 20, 50)
 
 Found = dict[str, list[str]]  # ids of facts, best first, by question id
 
-Systems = dict[str, dict[str, object]]
+Systems = dict[str, dict[str, Any]]
 """Figures by system: `cosine`, `bm25`, `inferscale` and, if asked for, `mem0`.
 
 Each has `overall` (categories 1 to 4) and `by_category`, with `n`, `recall` and `all_evidence`
@@ -87,7 +87,7 @@ async def _own_systems(
 
 async def _mem0(
     mem0: tuple[Path, Path], tasks: Sequence[EvidenceTask], embedder: Embedder, seed: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     answer = await ask_mem0(*mem0, embedder.model.dimension, tasks, max(CUTOFFS))
     return summary(tasks, answer.found, CUTOFFS, seed) | {
         "version": answer.version,

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from math import ceil
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.settings_checks import StoreDtype
 from benchmarks.capacity.capacity_report import capacity_report
 from benchmarks.capacity.che_approximation import hit_rate
 from benchmarks.capacity.fleet_demand import FleetDemand
@@ -16,6 +18,7 @@ from tests.benchmarks.capacity.report_builder import the_rates
 
 SHAPE = shape_of("llama-8b")
 A_TOKEN = 131_072
+STORES: tuple[StoreDtype, ...] = ("auto", "fp8")
 # 10 messages a second, 600 users talking.
 FLEET = FleetDemand(users=172_800, messages=5, facts=20, tokens=10, arena_gib=10, host_gib=20)
 
@@ -126,9 +129,9 @@ def test_a_model_that_does_not_fit_is_refused_with_what_to_do() -> None:
         ("host_gib", -1.0),
     ],
 )
-def test_numbers_that_cannot_work_name_their_option(field: str, value: object) -> None:
+def test_numbers_that_cannot_work_name_their_option(field: str, value: Any) -> None:
     with pytest.raises(SettingsError, match=f"--{field.replace('_', '-')}"):
-        FleetDemand(**{field: value})  # type: ignore[arg-type]
+        FleetDemand(**{field: value})
 
 
 @settings(max_examples=50, deadline=None)
@@ -136,13 +139,13 @@ def test_numbers_that_cannot_work_name_their_option(field: str, value: object) -
     st.integers(1, 10**7),
     st.integers(1, 300),
     st.integers(1, 100),
-    st.sampled_from(["auto", "fp8"]),
+    st.sampled_from(STORES),
 )
 def test_more_users_never_need_fewer_engines_and_kv_never_takes_longer(
-    users: int, facts: int, tokens: int, store: str
+    users: int, facts: int, tokens: int, store: StoreDtype
 ) -> None:
     def needed(count: int) -> dict[str, int]:
-        fleet = FleetDemand(users=count, facts=facts, tokens=tokens, store=store, arena_gib=60)  # type: ignore[arg-type]
+        fleet = FleetDemand(users=count, facts=facts, tokens=tokens, store=store, arena_gib=60)
         report = capacity_report(fleet, SHAPE, the_rates())
         assert report["ttft_ms"]["device"] <= report["ttft_ms"]["text"]
         engines: dict[str, int] = report["engines_needed"]

@@ -14,8 +14,8 @@ from memory_engine.types import Mode
 from tests.benchmarks.quality.fake_likelihood_engine import FakeLikelihoodEngine
 
 
-async def started(**options: bool | int) -> FakeLikelihoodEngine:
-    engine = FakeLikelihoodEngine(**options)  # type: ignore[arg-type]
+async def started(*, max_model_len: int = 4096, loses: bool = False) -> FakeLikelihoodEngine:
+    engine = FakeLikelihoodEngine(max_model_len=max_model_len, loses=loses)
     await engine.start()
     return engine
 

@@ -1,5 +1,7 @@
 """The parameters of a benchmark: refusals, and tokens enough for every part."""
 
+from typing import Any
+
 import pytest
 
 from benchmarks.speed.prompt_material import PromptMaterial
@@ -20,9 +22,9 @@ from memory_engine.errors import SettingsError
         {"tensor_parallel": 0},
     ],
 )
-def test_a_benchmark_of_nothing_is_refused(wrong: dict[str, object]) -> None:
+def test_a_benchmark_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
-        Workload(**wrong)  # type: ignore[arg-type]
+        Workload(**wrong)
 
 
 def test_a_workload_asks_for_enough_tokens_for_every_part() -> None:

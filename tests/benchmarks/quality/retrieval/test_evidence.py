@@ -36,15 +36,14 @@ def test_recall_is_the_share_of_covered_evidence_without_adversarial_questions(
     nothing: dict[str, list[str]] = {q.id: [] for q in task.questions}
     report = summary([task], nothing | {sold: [works, both], own: [works, bike]}, (1, 2), seed=0)
     overall = report["overall"]
-    assert overall["n"] == 3  # type: ignore[index]
+    assert overall["n"] == 3
     figures = {
-        name: [overall[name][k]["value"] for k in ("1", "2")]  # type: ignore[index]
-        for name in ("recall", "all_evidence")
+        name: [overall[name][k]["value"] for k in ("1", "2")] for name in ("recall", "all_evidence")
     }
     assert figures == {"recall": [0, 0.5], "all_evidence": [0, round(1 / 3, 4)]}
     by_category = report["by_category"]
-    assert list(by_category) == ["multi-hop", "temporal", "single-hop", "adversarial"]  # type: ignore[call-overload]
-    assert by_category["multi-hop"]["recall"]["2"]["value"] == 0.5  # type: ignore[index]
+    assert list(by_category) == ["multi-hop", "temporal", "single-hop", "adversarial"]
+    assert by_category["multi-hop"]["recall"]["2"]["value"] == 0.5
 
 
 def test_a_sample_is_the_same_for_a_seed_and_has_nothing_adversarial(tmp_path: Path) -> None:
