@@ -1,4 +1,4 @@
-"""Text against KV on one question: alternated, cold, warm-up dropped, medians."""
+"""Comparison of text and KV on one question: alternated, cold, warm-up dropped, medians."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -50,7 +50,7 @@ async def compare(
 
 
 def cold(max_tokens: int) -> Sampling:
-    """Greedy sampling with a cache salt that no other request has."""
+    """Make greedy sampling with a cache salt that no other request has."""
     return Sampling(max_tokens=max_tokens, cache_salt=uuid.uuid4().hex)
 
 
@@ -74,7 +74,7 @@ def _typical(replies: list[Reply]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The time to the first token in ms, by way, over `n` runs, and two replies.
+    """Time to the first token in ms, by way, over `n` runs, and two replies.
 
     `speedup` is how many times faster KV is than cold text, by the medians.
     """
@@ -122,7 +122,7 @@ async def measure(
 
 
 async def last_reply(events: AsyncIterator[Any]) -> Reply:
-    """The reply at the end of its events. Raises EngineError when there is none."""
+    """Return the reply at the end of its events. Raises EngineError when there is none."""
     reply = None
     async for event in events:
         if isinstance(event, Reply):

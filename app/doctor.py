@@ -1,4 +1,4 @@
-"""What `inferscale doctor` looks at, cheap things first."""
+"""Checks of `inferscale doctor`, cheap ones first."""
 
 import asyncio
 import shutil
@@ -43,7 +43,7 @@ async def examine(
     progress: Callable[[str], None],
     engine: Engine | None = None,
 ) -> list[Check]:
-    """All checks. `engine` (not started) replaces embedded vLLM."""
+    """Run all checks. `engine` (not started) replaces embedded vLLM."""
     stay_offline(settings)
     checks = [_settings(settings), _machine(), _versions(), _disk(settings)]
     checks.append(await _database(settings))

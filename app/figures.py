@@ -1,4 +1,4 @@
-"""The figures of a measurement: medians, means and percentiles of samples."""
+"""Summary statistics of a measurement: medians, means and percentiles of samples."""
 
 from collections.abc import Sequence
 from statistics import mean, median, quantiles
@@ -39,5 +39,5 @@ def distribution(samples: Sequence[float]) -> Distribution:
 
 
 def speedup(text: Sequence[float], kv: Sequence[float]) -> float:
-    """How many times faster KV is than text, from the medians."""
+    """Divide the median of text by the median of KV."""
     return round(median(text) / median(kv), 2)

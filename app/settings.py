@@ -1,4 +1,4 @@
-"""Every knob of InferScale: one table of environment variables, read once at start."""
+"""Settings: one table of `INFERSCALE_<NAME>` environment variables, read once at start."""
 
 import os
 import re
@@ -6,75 +6,21 @@ from collections.abc import Mapping
 from datetime import tzinfo
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
-from limits import parse_many
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings.sources import PydanticBaseSettingsSource
 from tzlocal import get_localzone
 
+from app.settings_checks import Folder, Key, RateLimits, StoreDtype, Urls, Window, Zone, setting
 from memory_engine.errors import SettingsError
 
 PREFIX = "INFERSCALE_"
 FOR_TESTS = PREFIX + "TEST_"
 DATABASE_FILE = "inferscale.db"
-SHORTEST_KEY = 32
-
-
-def _knob(default: Any, description: str, allowed: str, **limits: Any) -> Any:
-    return Field(
-        default,
-        description=description,
-        json_schema_extra={"allowed": allowed},
-        validate_default=True,
-        **limits,
-    )
-
-
-def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
-
-
-def _known_zone(name: str) -> str:
-    if name:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, OSError) as error:
-            raise ValueError(name) from error
-    return name
-
-
-def _rates(text: str) -> str:
-    if text:
-        parse_many(text)
-    return text
-
-
-def _urls(text: str) -> str:
-    for url in filter(None, text.split(",")):
-        parts = urlsplit(url.strip())
-        # `port` raises ValueError for what is no port.
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
-            raise ValueError(url)
-    return text
-
-
-def _long(key: SecretStr) -> SecretStr:
-    if 0 < len(key.get_secret_value()) < SHORTEST_KEY:
-        raise ValueError("too short")
-    return key
-
-
-Urls = Annotated[str, AfterValidator(_urls)]
-Key = Annotated[SecretStr, AfterValidator(_long)]
-Rates = Annotated[str, AfterValidator(_rates)]
-Folder = Annotated[Path, AfterValidator(_absolute)]
-Zone = Annotated[str, AfterValidator(_known_zone)]
-Window = Annotated[str, StringConstraints(pattern=r"^(none|(facts|turns):[1-9][0-9]*)$")]
 
 
 class Settings(BaseSettings):
@@ -84,73 +30,73 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
     )
 
-    model: str = _knob(
+    model: str = setting(
         "",
         "The language model: a folder, or a Hugging Face id that may be downloaded. "
         "Empty is the bundled SmolLM2-135M-Instruct.",
         "a folder with a config.json, or a hub id such as owner/name",
     )
-    embedding_model: str = _knob(
+    embedding_model: str = setting(
         "",
         "The embedding model for recall: a folder or a hub id. Empty is the bundled "
         "all-MiniLM-L6-v2.",
         "a folder, or a hub id such as owner/name",
     )
-    data_dir: Folder = _knob(
+    data_dir: Folder = setting(
         Path("~/.local/share/inferscale"),
         "Where the database and the prepared models live.",
         "a folder that can be written",
     )
-    database_url: str = _knob(
+    database_url: str = setting(
         "",
         "SQLAlchemy URL of the database. Empty is an SQLite file in the data folder.",
         "sqlite+aiosqlite:///path or postgresql+psycopg://user:password@host/name",
         pattern=r"^$|^(sqlite\+aiosqlite|postgresql(\+psycopg)?)://",
     )
-    engines: Urls = _knob(
+    engines: Urls = setting(
         "",
         "The engines that `inferscale engine` started and this program uses. Empty is an engine "
         "of its own.",
         "URLs such as http://10.0.0.5:8001, separated by commas",
     )
-    router: Urls = _knob(
+    router: Urls = setting(
         "",
         "The vllm-router in front of `INFERSCALE_ENGINES`, which more than one of them need.",
         "a URL such as http://10.0.0.4:8000",
     )
-    signing_key: Key = _knob(
+    signing_key: Key = setting(
         SecretStr(""),
         "The secret that engines and whoever uses them share; who has it can read memories.",
         "32 characters or more",
     )
-    database_connections: int = _knob(
+    database_connections: int = setting(
         10,
         "The most connections that a process has to a PostgreSQL server, but for one more while "
         "it remembers a turn.",
         "a whole number of 1 or more",
         ge=1,
     )
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = _knob(
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = setting(
         "auto",
         "Number type of weights and KV. `auto` is float32 on a CPU and the model's own on a GPU.",
         "auto, float32, bfloat16 or float16",
     )
-    arena_mib: int = _knob(
+    arena_mib: int = setting(
         1024, "Memory for the KV of facts, in MiB.", "a whole number of 16 or more", ge=16
     )
-    host_mib: int = _knob(
+    host_mib: int = setting(
         0,
         "Host memory behind the arena for the KV of facts that do not fit it, in MiB. 0 is none.",
         "a whole number of 0 or more",
         ge=0,
     )
-    snapshot_mib: int = _knob(
+    snapshot_mib: int = setting(
         2048,
         "Disk space for the KV of facts, so that it outlives a restart, in MiB. 0 is none.",
         "a whole number of 0 or more",
         ge=0,
     )
-    user_share: int = _knob(
+    user_share: int = setting(
         100,
         "The most of the arena, and of the host memory behind it, that one user's facts may have, "
         "in percent. Who reaches it loses KV of their own.",
@@ -158,67 +104,67 @@ class Settings(BaseSettings):
         ge=1,
         le=100,
     )
-    store_dtype: Literal["auto", "fp8"] = _knob(
+    store_dtype: StoreDtype = setting(
         "auto",
         "How the KV of facts is stored: `auto` as the model computes it, `fp8` in half the "
         "memory of 16 bits and less exactly.",
         "auto or fp8",
     )
-    kv_cache_mib: int = _knob(
+    kv_cache_mib: int = setting(
         0,
         "Memory for vLLM's paged KV cache, in MiB. 0 is what a GPU has left, or 1024 on a CPU.",
         "a whole number of 0 or more",
         ge=0,
     )
-    max_model_len: int = _knob(
+    max_model_len: int = setting(
         4096,
         "Longest prompt and reply together, in tokens. Less if the model cannot take so much.",
         "a whole number of 256 or more",
         ge=256,
     )
-    max_tokens: int = _knob(256, "Longest reply, in tokens.", "a whole number of 1 or more", ge=1)
-    window: Window = _knob(
+    max_tokens: int = setting(256, "Longest reply, in tokens.", "a whole number of 1 or more", ge=1)
+    window: Window = setting(
         "facts:8",
         "What a fact is encoded behind: preceding facts, preceding dialogue turns or nothing.",
         "none, facts:N or turns:N with N of 1 or more",
     )
-    tail: int = _knob(
+    tail: int = setting(
         3,
         "How many of the most relevant facts are sent as exact text behind the injected ones.",
         "a whole number of 0 or more",
         ge=0,
     )
-    recall_k: int = _knob(
+    recall_k: int = setting(
         50, "How many facts a reply recalls.", "a whole number of 0 or more", ge=0
     )
-    extractor: Literal["auto", "rules", "model"] = _knob(
+    extractor: Literal["auto", "rules", "model"] = setting(
         "auto",
         "Who finds facts in what the user says. `auto` is rules for the bundled model and "
         "the model otherwise.",
         "auto, rules or model",
     )
-    user: str = _knob(
+    user: str = setting(
         "me",
         "Whose memory it is where nobody has to sign in.",
         "any name that is not blank",
         pattern=r"\S",
     )
-    timezone: Zone = _knob(
+    timezone: Zone = setting(
         "",
         "The users' time zone, by which \"yesterday\" is resolved. Empty is this machine's.",
         "an IANA name such as Europe/Berlin",
     )
-    host: str = _knob(
+    host: str = setting(
         "127.0.0.1", "Address to listen on.", "a host name or an IP address", pattern=r"\S"
     )
-    port: int = _knob(
+    port: int = setting(
         7860,
         "Port to listen on. 0 lets the system choose.",
         "a whole number from 0 to 65535",
         ge=0,
         le=65535,
     )
-    auth: Literal["off", "accounts", "keys", "proxy"] = _knob(
+    auth: Literal["off", "accounts", "keys", "proxy"] = setting(
         "off",
         "Who may ask. `off`: everybody who reaches the port, which then has to be on this "
         "machine. `accounts`: who has a password set by `inferscale accounts add`, or a key. "
@@ -226,48 +172,48 @@ class Settings(BaseSettings):
         "who has a key.",
         "off, accounts, keys or proxy",
     )
-    session_days: int = _knob(
+    session_days: int = setting(
         30,
         "How long a browser stays signed in, in days.",
         "a whole number from 1 to 400",
         ge=1,
         le=400,
     )
-    auth_header: str = _knob(
+    auth_header: str = setting(
         "X-Forwarded-User",
         "The header in which the proxy names the user.",
         "the name of a header",
         pattern=r"^[A-Za-z0-9-]+$",
     )
-    auth_peers: str = _knob(
+    auth_peers: str = setting(
         "",
         "The proxy's addresses; the header is believed from no other.",
         "IP addresses or networks, separated by commas",
     )
-    rate_limit: Rates = _knob(
+    rate_limit: RateLimits = setting(
         "",
         "How many API requests a user may send. Empty is no limit.",
         "such as 60/minute, or 5/second; 1000/day",
     )
-    max_waiting: int = _knob(
+    max_waiting: int = setting(
         64,
         "How many API requests may wait for their first token; more are told to come back.",
         "a whole number of 1 or more",
         ge=1,
     )
-    max_request_kib: int = _knob(
+    max_request_kib: int = setting(
         4096, "The largest API request, in KiB.", "a whole number of 1 or more", ge=1
     )
-    drain_seconds: int = _knob(
+    drain_seconds: int = setting(
         10,
         "How long replies of the API may go on when the server is stopped, in seconds.",
         "a whole number of 0 or more",
         ge=0,
     )
-    log_format: Literal["text", "json"] = _knob(
+    log_format: Literal["text", "json"] = setting(
         "text", "Whether log lines are for people or JSON objects.", "text or json"
     )
-    log: Literal["debug", "info", "warning", "error"] = _knob(
+    log: Literal["debug", "info", "warning", "error"] = setting(
         "warning", "How much is logged, to stderr.", "debug, info, warning or error"
     )
 
@@ -310,18 +256,18 @@ def load_settings(**given: Any) -> Settings:
 
 
 def allowed_values(field: FieldInfo) -> str:
-    """What a field accepts, in words."""
+    """Describe the values that a field accepts, in words."""
     extra = field.json_schema_extra
     return str(extra["allowed"]) if isinstance(extra, dict) else ""
 
 
 def without_password(text: str) -> str:
-    """The text, with the password of a URL hidden."""
+    """Hide the password of a URL in a text."""
     return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
 
 
 def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
-    """One line for every INFERSCALE_* variable that no setting reads, with the nearest name."""
+    """Report INFERSCALE_* variables that no setting reads, a line each, with the nearest name."""
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     lines = []
     for name in sorted(os.environ if environment is None else environment):

@@ -1,4 +1,4 @@
-"""`python -m inferscale` is the same as `inferscale`."""
+"""Entry of `python -m inferscale`, the same as `inferscale`."""
 
 from inferscale.commands import main
 

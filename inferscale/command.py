@@ -1,10 +1,10 @@
-"""How every command runs: settings, logging, one event loop, and errors as exit codes."""
+"""Frame of every command: settings, logging, event loop, database, errors as exit codes."""
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import uvloop
@@ -13,6 +13,9 @@ from agent.owner import owner_name
 from app.settings import Settings, load_settings, unknown_variables
 from inferscale.output import note, stdout_for_results
 from memory_engine.errors import InferScaleError, UserError
+
+if TYPE_CHECKING:
+    from agent.db.database import Database
 
 USER_ERROR, ENGINE_ERROR, INTERRUPTED = 2, 1, 130
 
@@ -53,6 +56,18 @@ def reported_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         note("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+@asynccontextmanager
+async def opened_database(settings: Settings) -> AsyncIterator["Database"]:
+    """Open the database of the settings for a block, and close it at the end."""
+    from app.composition import open_database
+
+    database = await open_database(settings)
+    try:
+        yield database
+    finally:
+        await database.aclose()
 
 
 def set_up_logging(level: str, *, as_json: bool = False) -> None:

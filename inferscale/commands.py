@@ -1,4 +1,4 @@
-"""The commands, in the order in which a new user meets them."""
+"""All commands, in the order in which a new user meets them."""
 
 import typer
 

@@ -1,16 +1,21 @@
-"""What a command says: results on stdout, everything else on stderr."""
+"""Output of commands: results on stdout, everything else on stderr."""
 
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
-
-from rich.console import Console
-from rich.table import Table
+from typing import Any, NamedTuple, TextIO
 
 _results: TextIO | None = None
+
+
+class ReportTable(NamedTuple):
+    """The arguments of `table`: title, column names, and rows of cells."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[object]]
 
 
 @contextmanager
@@ -58,12 +63,15 @@ def note(text: str) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 fact`, `2 facts`."""
+    """Format a number with its noun: `1 fact`, `2 facts`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A text table under its title; columns of numbers are aligned to the right."""
+    """Format a text table under its title; columns of numbers are aligned to the right."""
+    from rich.console import Console
+    from rich.table import Table
+
     grid = Table()
     for number, name in enumerate(columns):
         numeric = all(isinstance(row[number], int | float) for row in rows)

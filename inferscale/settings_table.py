@@ -1,4 +1,4 @@
-"""`inferscale settings`: every knob with its value, its limits and what it does."""
+"""Command `inferscale settings`: every setting with its value, its limits and its purpose."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ def settings(
 
 
 def as_markdown() -> str:
-    """The settings with their defaults as a Markdown table; the same on every machine."""
+    """Format the settings with their defaults as a Markdown table; the same on every machine."""
     lines = ["| variable | default | allowed | what it does |", "| --- | --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
         default = f"`{field.default}`" if str(field.default) else ""

@@ -1,4 +1,4 @@
-"""A chat of its own with the bundled model, and a browser that looks at it."""
+"""Private chat with the bundled model, and a browser that opens it."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _STARTS_WITHIN = 600_000  # milliseconds: the first start prepares the model
 
 @contextmanager
 def chat() -> Iterator[str]:
-    """The URL of a chat over an empty memory; it ends with the block, and its data with it."""
+    """Serve a chat over an empty memory and yield its URL; both end with the block."""
     with tempfile.TemporaryDirectory(prefix="inferscale-") as folder:
         environment = os.environ | {"INFERSCALE_DATA_DIR": folder, "INFERSCALE_PORT": "0"}
         command = [sys.executable, "-m", "inferscale"]
@@ -36,7 +36,7 @@ def chat() -> Iterator[str]:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Chromium without a window."""
+    """Start Chromium without a window."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         raise SystemExit("Chromium is not installed (apt-get install chromium).")
@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 
 def page_of(browser: Browser, url: str, width: int = 1280, height: int = 800) -> Page:
-    """A page of the chat at `url`, ready for a message."""
+    """Open a page of the chat at `url`, ready for a message."""
     page = browser.new_context(
         viewport={"width": width, "height": height}, locale="en-GB"
     ).new_page()

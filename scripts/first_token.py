@@ -1,4 +1,4 @@
-"""Where the time to the first token goes: one request at a time, from hook to hook.
+"""Profile of the time to the first token, one request at a time, from hook to hook.
 
 python -m scripts.first_token [--dummy-model llama-8b] [--k 100,200] [--n 20] [--late]
 """
@@ -21,7 +21,7 @@ from app.models.engine_choice import start_engine
 from app.models.model_choice import stay_offline
 from app.settings import Settings
 from benchmarks.speed.bench_session import DUMMY, measured_model, sized_arguments
-from benchmarks.speed.prompt_material import Material
+from benchmarks.speed.prompt_material import PromptMaterial
 from benchmarks.speed.workload import Workload
 from memory_engine.engines import wire
 from memory_engine.engines.embedded import EmbeddedEngine
@@ -47,7 +47,7 @@ class TimedEngine(EmbeddedEngine):
 
 
 def timed_connector(extra: dict[str, Any]) -> dict[str, Any]:
-    """vLLM's `kv_transfer_config` for `TimedConnector`; extra: as for InferScaleConnector."""
+    """Make vLLM's `kv_transfer_config` for `TimedConnector`; extra: as for InferScaleConnector."""
     return {
         "kv_connector": "TimedConnector",
         "kv_connector_module_path": "scripts.timed_connector",
@@ -57,19 +57,19 @@ def timed_connector(extra: dict[str, Any]) -> dict[str, Any]:
 
 
 async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -> dict[str, float]:
-    """Milliseconds of each of `STAGES`, of all, and of the GPU, for one request."""
+    """Time one request: milliseconds of each of `STAGES`, of all, and of the GPU."""
     params = wire.inject_params(prompt) if mode is Mode.KV else None
     sampling = Sampling(max_tokens=1, ignore_eos=True)
     salt = wire.prompt_salt(prompt, params, salt)
     told: dict[str, dict[str, float]] = {}
-    account: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
     asked, seen = perf_counter(), 0.0
     async for output in engine.outputs(prompt.token_ids, salt, params, sampling):
         seen = seen or perf_counter()
         told = (output.kv_transfer_params or {}).get(KEY, told)
-        account = (output.kv_transfer_params or {}).get(wire.KEY, account)
-    if params and account.get("injected") != sum(span.length for span in prompt.spans):
-        raise EngineError(f"A KV request was not injected to its last fact: {account}.")
+        outcome = (output.kv_transfer_params or {}).get(wire.KEY, outcome)
+    if params and outcome.get("injected") != sum(span.length for span in prompt.spans):
+        raise EngineError(f"A KV request was not injected to its last fact: {outcome}.")
     # What a worker in another process did is part of the stage that follows.
     marks = {name: told["marks"][name] for name in STAGES if name in told["marks"]}
     times = pairwise([asked, *marks.values(), seen])
@@ -81,8 +81,10 @@ async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -
     return spans | {"all": (seen - asked) * 1000} | gpu
 
 
-async def measure(engine: EmbeddedEngine, material: Material, ks: Sequence[int], n: int) -> Arms:
-    """Medians of `n` requests of each arm, which take turns: arm -> stage -> ms."""
+async def measure(
+    engine: EmbeddedEngine, material: PromptMaterial, ks: Sequence[int], n: int
+) -> Arms:
+    """Measure medians of `n` requests of each arm, which take turns: arm -> stage -> ms."""
     for run in material.runs():
         await engine.encode(run)
     arms = {f"text, {NO_FACTS}": (material.prompt([]), Mode.TEXT, False)}
@@ -110,16 +112,16 @@ async def run(given: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     stay_offline(settings)
     dummy = given.dummy_model
-    bench = Workload(ks=given.k, fact_tokens=given.fact_tokens)
+    workload = Workload(ks=given.k, fact_tokens=given.fact_tokens)
     with tempfile.TemporaryDirectory() as folder:
-        model, config, token_ids = await measured_model(settings, bench, dummy, Path(folder))
-        arguments = sized_arguments(settings, bench, config) | (DUMMY if dummy else {})
+        model, config, token_ids = await measured_model(settings, workload, dummy, Path(folder))
+        arguments = sized_arguments(settings, workload, config) | (DUMMY if dummy else {})
         engine = TimedEngine(model, late=given.late, **arguments)
         try:
             _progress(f"Loading {dummy or model} ...")
             await start_engine(engine)
-            material = Material.cut_from(token_ids, bench.facts, bench.fact_tokens)
-            arms = await measure(engine, material, bench.ks, given.n)
+            material = PromptMaterial.cut_from(token_ids, workload.facts, workload.fact_tokens)
+            arms = await measure(engine, material, workload.ks, given.n)
         finally:
             await engine.aclose()
     about = {"model": dummy or Path(model).name, "late": given.late, "n": given.n}

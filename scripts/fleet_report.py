@@ -1,4 +1,4 @@
-"""The report of `make fleet`: tables for people, JSON for programs."""
+"""Report of `make fleet`: tables for people, JSON for programs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ COUNTS = {
 
 
 def report(scenarios: list[Report], *, users: int, crowd: int, only: str = "") -> Report:
-    """What was run, where, and what came of it. `only`: the scenarios asked for, "" for all."""
+    """Make the report of a run. `only`: the scenarios asked for, "" for all."""
     chosen = f' FLEET="--only {only}"' if only else ""
     return {
         "command": f"make fleet USERS={users} CROWD={crowd}{chosen}",
@@ -35,12 +35,12 @@ def report(scenarios: list[Report], *, users: int, crowd: int, only: str = "") -
 
 
 def totals(scenarios: list[Report]) -> dict[str, int]:
-    """Each count over all scenarios."""
+    """Sum each count over all scenarios."""
     return {count: sum(each["counts"][count] for each in scenarios) for count in COUNTS}
 
 
 def as_markdown(found: Report) -> str:
-    """Two tables: what is counted, and the errors that users saw."""
+    """Format two tables: the counts, and the errors that users saw."""
     return "\n".join([*_counted(found["scenarios"]), "", *_errors(found["scenarios"])])
 
 

@@ -1,4 +1,4 @@
-"""What the page adds to the engine's time to the first token, seen in a browser.
+"""Overhead of the page on the engine's time to the first token, seen in a browser.
 
 python -m scripts.overhead [--n 30]
 """
@@ -44,7 +44,7 @@ _HEADLINE = re.compile(r"([\d.]+) (m?s) to the first token \(engine ([\d.]+) (m?
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Times of one message in ms: to the first word on the screen, and the server's account."""
+    """Times of one message in ms: to the first word on the screen, and the server's own."""
 
     visible: float
     server: float  # from the message to the first token, the engine's part included
@@ -52,12 +52,12 @@ class Seen:
 
     @property
     def overhead(self) -> float:
-        """What is not the engine's."""
+        """Milliseconds that are not the engine's."""
         return self.visible - self.engine
 
     @property
     def browser(self) -> float:
-        """What is not the server's: sending the message, and drawing the first word."""
+        """Milliseconds that are not the server's: sending the message, drawing the first word."""
         return self.visible - self.server
 
 
@@ -70,7 +70,7 @@ def ask(page: Page, message: str) -> Seen:
     page.wait_for_function("window.firstWordAfter !== null", timeout=60_000)
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=60_000)
     found = _HEADLINE.search(page.locator("#left-pane .ttft").inner_text())
-    assert found, "the account of the reply tells its times"
+    assert found, "the trace of the reply has its times"
     server, engine = (float(found[n]) * (1000 if found[n + 1] == "s" else 1) for n in (1, 3))
     return Seen(page.evaluate("window.firstWordAfter"), server, engine)
 
@@ -78,7 +78,7 @@ def ask(page: Page, message: str) -> Seen:
 def measure(
     page: Page, n: int, message: str = "What is my dog's name?", thinks_s: float = THINKS_S
 ) -> list[Seen]:
-    """`n` messages one after the other, after warm-ups that are dropped."""
+    """Send `n` messages one after the other, after warm-ups that are dropped."""
     seen = []
     for _ in range(n + WARM_UPS):
         page.wait_for_timeout(1000 * thinks_s)
@@ -87,7 +87,7 @@ def measure(
 
 
 def report(seen: list[Seen]) -> dict[str, Any]:
-    """Medians and percentiles in ms."""
+    """Summarise medians and percentiles in ms."""
     found: dict[str, Distribution] = {
         name: distribution([getattr(each, name) for each in seen])
         for name in ("overhead", "browser", "visible", "server", "engine")
@@ -96,7 +96,7 @@ def report(seen: list[Seen]) -> dict[str, Any]:
 
 
 def as_table(found: dict[str, Any]) -> str:
-    """The report as Markdown."""
+    """Format the report as Markdown."""
     rows = [
         f"| {name} | " + " | ".join(f"{ms[key]:.0f}" for key in ("median", "p90", "p99")) + " |"
         for name, ms in found["ms"].items()

@@ -1,4 +1,4 @@
-"""Fills the figures of docs/evaluation.md from the reports of `inferscale eval`, and draws them.
+"""Writer of the figures and plots of docs/evaluation.md, from reports of `inferscale eval`.
 
 python -m scripts.quality_figures
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from inferscale.measure.eval_tables import (
     Report,
-    Table,
     answers_tables,
     end_to_end_tables,
     extraction_tables,
@@ -18,13 +17,14 @@ from inferscale.measure.eval_tables import (
     retrieval_tables,
     source,
 )
+from inferscale.output import ReportTable
 from scripts.quality_plots import draw
 from scripts.readme import ROOT
 
 PAGE = ROOT / "docs" / "evaluation.md"
 REPORTS = ROOT / "docs" / "benchmarks"
 TO_COME = "Not measured yet.\n"
-TABLES: dict[str, Callable[[Report], list[Table]]] = {
+TABLES: dict[str, Callable[[Report], list[ReportTable]]] = {
     "fidelity": fidelity_tables,
     "answers": answers_tables,
     "end-to-end": end_to_end_tables,
@@ -42,14 +42,14 @@ PLOTTED = {
 
 
 def rendered(page: str, folder: Path) -> str:
-    """The page with the figures of all reports `eval-<part>*.json` in `folder`."""
+    """Fill the page with the figures of all reports `eval-<part>*.json` in `folder`."""
     for part in TABLES:
         page = _filled(page, part, "\n".join(_block(part, folder)) or TO_COME)
     return page
 
 
 def reports(part: str, folder: Path) -> list[Path]:
-    """The reports of one part, by name."""
+    """Find the reports of one part, by name."""
     return sorted(folder.glob(f"eval-{part}*.json"))
 
 

@@ -1,4 +1,4 @@
-"""Draws the reports of `inferscale eval`, every part's figures with their 95 % intervals."""
+"""Plots of the reports of `inferscale eval`, with 95 % intervals."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ Report = dict[str, Any]
 
 
 class Style(NamedTuple):
-    """Told apart without colours too, by marker."""
+    """Label, colour and marker of a series, told apart without colours too."""
 
     label: str
     colour: str
@@ -51,7 +51,7 @@ def draw(part: str, report: Report, path: Path) -> None:
 
 
 def fidelity(report: Report) -> Figure:
-    """What KV retains and how its likeliest tokens agree, a row for every setup."""
+    """Draw the share that KV retains and the agreement of likeliest tokens, by setup."""
     rows = report["rows"]
     figure, panels = _rows([_setup(row) for row in rows], len(PANELS))
     for axes, (name, label) in zip(panels, PANELS.items(), strict=True):
@@ -62,7 +62,7 @@ def fidelity(report: Report) -> Figure:
 
 
 def answers(report: Report) -> Figure:
-    """Token F1 of every arm, a panel for every k and a row for every category."""
+    """Draw token F1 of every arm, a panel for every k and a row for every category."""
     rows = report["rows"]
     names = ["all", *rows[0]["categories"]]
     figure, panels = _rows(names, len(rows), height=2 * _ROW, alike=True)
@@ -74,7 +74,7 @@ def answers(report: Report) -> Figure:
 
 
 def end_to_end(report: Report) -> Figure:
-    """Token F1 without facts, with recalled facts as text, and as KV."""
+    """Draw token F1 without facts, with recalled facts as text, and as KV."""
     figure, (axes,) = _rows([""], 1)
     _arms(axes, [report["f1"]], {name: ANSWERS[name] for name in ("none", "text", "kv")})
     axes.set_xlabel(f"token F1, {report['k']} recalled facts at most")
@@ -82,7 +82,7 @@ def end_to_end(report: Report) -> Figure:
 
 
 def retrieval(report: Report) -> Figure:
-    """The evidence among the first facts found, a line for every way to find them."""
+    """Draw the evidence among the first facts found, a line for every system."""
     figure = Figure(figsize=(9.0, 3.8), layout="constrained")
     panels = figure.subplots(1, len(RECALLS), sharey=True)
     cutoffs = report["cutoffs"]
@@ -112,7 +112,7 @@ def retrieval(report: Report) -> Figure:
 
 
 def extraction(report: Report) -> Figure:
-    """First-person statements that were found, and why others were not."""
+    """Draw first-person statements that were found, and why others were not."""
     missed = sorted(report["missed"].items(), key=lambda each: -each[1])
     counts = {"found": report["found"]} | {f"not: {why}": count for why, count in missed}
     figure = Figure(figsize=(9.0, _MARGIN + _ROW * len(counts)), layout="constrained")
@@ -142,7 +142,7 @@ FIGURES: dict[str, Callable[[Report], Figure]] = {
 def _rows(
     names: Sequence[str], panels: int, *, height: float = _ROW, alike: bool = False
 ) -> tuple[Figure, list[Any]]:
-    """A figure with a row for every name, from the top, and so many panels side by side.
+    """Make a figure with a row for every name, from the top, and so many panels side by side.
 
     alike: whether the panels have one scale.
     """
@@ -156,7 +156,7 @@ def _rows(
 
 
 def _arms(axes: Any, rows: Sequence[Report], styles: dict[str, Style]) -> None:
-    """Every row's estimates, an arm a little below the other."""
+    """Draw every row's estimates, an arm a little below the other."""
     for number, (arm, style) in enumerate(styles.items()):
         shift = 0.6 * ((number + 1) / (len(styles) + 1) - 0.5)
         known = [(at, row[arm]) for at, row in enumerate(rows) if row[arm]["low"] is not None]

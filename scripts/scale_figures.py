@@ -1,4 +1,4 @@
-"""Fills the figures of docs/scale.md from reports of plans, simulations and failures, and draws.
+"""Writer of the figures and plots of docs/scale.md, from reports of capacity and failures.
 
 python -m scripts.scale_figures
 """
@@ -13,8 +13,8 @@ from app.models.dummy_model import SHAPES
 from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.rates import read_rates, shipped_rates
 from benchmarks.capacity.scaling import rates_for
-from inferscale.measure.eval_tables import Table
 from inferscale.measure.plan_tables import simulation_tables, source, tables
+from inferscale.output import ReportTable
 from scripts.fleet_report import REPORT as FAILURES
 from scripts.fleet_report import as_markdown as failures
 from scripts.readme import ROOT
@@ -30,8 +30,8 @@ MEASURED = ("h200x2-llama-70b", "h200x2-llama-8b")
 
 
 def rendered(page: str) -> str:
-    """The page with the figures of the reports that there are."""
-    parts = {"plan": _plan, "rule": _rule, "fleet": _fleet, "theory": _theory}
+    """Fill the page with the figures of the reports that there are."""
+    parts = {"plan": _capacity, "rule": _rule, "fleet": _fleet, "theory": _theory}
     parts |= {"sweep": _sweep, "variants": _variants, "failures": _failures}
     for name, part in parts.items():
         page = _filled(page, name, "\n".join(part()) or TO_COME)
@@ -43,7 +43,7 @@ def _filled(page: str, part: str, block: str) -> str:
     return marked.sub(lambda _: block, page)
 
 
-def _plan() -> Iterator[str]:
+def _capacity() -> Iterator[str]:
     report = read("fleet")
     if report is None:
         return
@@ -66,7 +66,7 @@ def _rule() -> Iterator[str]:
                 cells.append(f"{rule:.1f} / {seen:.1f} ({rule / seen:.2f}x)")
             rows.append(cells)
     columns = ["model and GPUs", "tokens of facts", "text", "KV", "KV from host"]
-    yield from _markdown([Table("First token in ms: rule / measured", columns, rows)])
+    yield from _markdown([ReportTable("First token in ms: rule / measured", columns, rows)])
 
 
 def _fleet() -> Iterator[str]:
@@ -105,7 +105,7 @@ def _theory() -> Iterator[str]:
         ],
     ]
     yield from _markdown(
-        [Table("The plan and its simulation", ["what", "plan", "simulated"], rows)]
+        [ReportTable("The plan and its simulation", ["what", "plan", "simulated"], rows)]
     )
 
 
@@ -115,7 +115,7 @@ def _sweep() -> Iterator[str]:
         return
     yield from _command(swept(SWEPT[0], "kv"))
     rows = [_row(str(run["engines"]), run["scenario"]["mode"], run, "all") for run in runs]
-    yield from _markdown([Table("Half an hour without a loss", ["engines", *_ROW], rows)])
+    yield from _markdown([ReportTable("Half an hour without a loss", ["engines", *_ROW], rows)])
     yield "![Time to first token over engines](benchmarks/scale-engines.png)\n"
 
 
@@ -129,7 +129,7 @@ def _variants() -> Iterator[str]:
         _row(name, "kv", report["simulation"], "before" if name == "fleet" else "all")
         for name, report in found.items()
     ]
-    yield from _markdown([Table("Variants, on 12 engines", ["fleet", *_ROW], rows)])
+    yield from _markdown([ReportTable("Variants, on 12 engines", ["fleet", *_ROW], rows)])
 
 
 def _failures() -> Iterator[str]:
@@ -163,7 +163,7 @@ def _command(arguments: str) -> Iterator[str]:
     yield f"```bash\n{command(arguments)}\n```\n"
 
 
-def _markdown(found: Iterable[Table]) -> Iterator[str]:
+def _markdown(found: Iterable[ReportTable]) -> Iterator[str]:
     for title, columns, rows in found:
         yield f"**{title}**\n"
         yield f"| {' | '.join(columns)} |"

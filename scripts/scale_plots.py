@@ -1,4 +1,4 @@
-"""Draws simulations: time to first token over engines, and minutes around the loss of one."""
+"""Plots of simulations: time to first token over engines, and minutes around a loss."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ def draw(losses: Sequence[Report], sweep: Sequence[Report], stem: Path) -> list[
 
 
 def over_engines(sweep: Sequence[Report]) -> Figure:
-    """Median and 99th percentile of the time to first token, by the number of engines."""
+    """Draw median and 99th percentile of the time to first token, by the number of engines."""
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
     for mode, (label, colour, marker) in MODES.items():
@@ -54,7 +54,7 @@ def over_engines(sweep: Sequence[Report]) -> Figure:
 
 
 def loss(runs: Sequence[Report]) -> Figure:
-    """A column a simulation: where KV was found, and the time to first token, by the minute."""
+    """Draw a column for each simulation: tiers of KV and time to first token, by the minute."""
     figure = Figure(figsize=(10.0, 6.0), layout="constrained")
     panels = figure.subplots(2, len(runs), sharex=True, sharey="row", squeeze=False)
     for run, shares, times in zip(runs, *panels, strict=True):

@@ -1,4 +1,4 @@
-"""The plans and simulations that docs/scale.md tells of, and how their reports are made.
+"""Runs of `inferscale plan` that docs/scale.md shows, and their reports.
 
 python -m scripts.scale_runs [name ...]    # a quarter of an hour on one core for all
 """
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
+from benchmarks.capacity.simulation.scenario import SimulatedMode
 from scripts.readme import ROOT
 
 Report = dict[str, Any]
@@ -24,21 +25,21 @@ RUNS = {
 }
 SWEEP = "sweep"
 SWEPT = (4, 5, 6, 8, 12, 16)
-MODES = ("kv", "text")
+MODES: tuple[SimulatedMode, ...] = ("kv", "text")
 
 
 def swept(engines: int, mode: str) -> str:
-    """One run of the sweep over engines."""
+    """Return the arguments of one run of the sweep over engines."""
     return f"{FLEET} --engines {engines} --simulate --no-lose --hours 0.5 --mode {mode}"
 
 
 def command(arguments: str) -> str:
-    """As a user types it."""
+    """Return the command as a user types it."""
     return f"inferscale plan {arguments} --json"
 
 
 def read(name: str) -> Any:
-    """The report of a run, None if there is none."""
+    """Read the report of a run; None if there is none."""
     path = REPORTS / f"scale-{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

@@ -1,22 +1,22 @@
-"""Takes the pictures of README.md: the chat and the memory over the bundled model.
+"""Screenshots of README.md: the chat and the memory over the bundled model.
 
 python -m scripts.screenshots
 """
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from scripts.chat_in_browser import browser, chat, load_sample_person, page_of
 from scripts.readme import ROOT
 
 IMAGES = ROOT / "docs" / "images"
-WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 360, "height": 780}
+WIDE, NARROW = ViewportSize(width=1280, height=860), ViewportSize(width=360, height=780)
 QUESTION = "What is the name of my cat?"
 
 
 def main() -> None:
-    """Look at what is known of the sample person, and ask both modes about her cat."""
+    """Take pictures of the sample person's memory, and of both modes asked about her cat."""
     with chat() as url, browser() as chromium:
         page = page_of(chromium, url, **WIDE)
         load_sample_person(page)
@@ -41,7 +41,7 @@ def _compare(page: Page, question: str) -> None:
 
 def _pictures(page: Page, name: str) -> None:
     for size in (WIDE, NARROW):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         for dark in (False, True):
             page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
             page.evaluate("scrollTo(0, 0)")
@@ -51,7 +51,7 @@ def _pictures(page: Page, name: str) -> None:
                 animations="disabled",
             )
     page.evaluate("document.body.classList.remove('dark')")
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    page.set_viewport_size(WIDE)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Cuts the rates that `inferscale plan` ships with out of the committed report.
+"""Writer of the rates that `inferscale plan` ships with, cut out of the committed report.
 
 python -m scripts.ship_rates
 """
@@ -14,7 +14,7 @@ _LOAD = ("concurrency", "output_tokens", "k", "prompt_tokens")
 
 
 def cut(report: Report) -> Report:
-    """The parts of a report of `inferscale bench` that a plan reads, and where they are from."""
+    """Cut out the parts of a report of `inferscale bench` that the capacity needs."""
     return {
         "from": f"docs/benchmarks/{REPORT.name}",
         **{name: report[name] for name in _KEPT},
@@ -34,7 +34,7 @@ def _load(row: Report) -> Report:
 
 
 def rendered() -> str:
-    """The file as it should be."""
+    """Make the text of the file as it should be."""
     report = json.loads(REPORT.read_text(encoding="utf-8"))
     return json.dumps(cut(report), indent=1) + "\n"
 

@@ -1,4 +1,4 @@
-"""Fills the figures of docs/performance.md from the report of the complete run.
+"""Writer of the figures of docs/performance.md, from the report of the complete run.
 
 python -m scripts.speed_figures
 """
@@ -24,13 +24,13 @@ Report = dict[str, Any]
 
 
 def rendered(page: str, report: Report | None) -> str:
-    """The page with the report's figures, or with the word that they are to come."""
+    """Fill the page with the report's figures, or with the word that they are to come."""
     block = TO_COME if report is None else "\n".join(_block(report))
     return FIGURES.sub(lambda _: block, page)
 
 
 def with_stages(page: str, report: Report) -> str:
-    """The page with the stages of a first token, but for those of cold text."""
+    """Fill the page with the stages of a first token, but for those of cold text."""
     arms = {
         name: spans
         for name, spans in report["arms"].items()
@@ -42,7 +42,7 @@ def with_stages(page: str, report: Report) -> str:
 
 
 def read_report(path: Path = REPORT) -> Report | None:
-    """A report, if there is one."""
+    """Read a report; None if there is none."""
     if not path.exists():
         return None
     report: Report = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Draws a report of `inferscale bench`: TTFT over facts, and requests a second over clients.
+"""Plots of a report of `inferscale bench`: TTFT over facts, and throughput over clients.
 
 python -m scripts.speed_plots [report.json ...]    # PNGs beside each report
 """
@@ -42,7 +42,7 @@ def draw(report: Report, stem: Path) -> list[Path]:
 
 
 def ttft_over_facts(report: Report) -> Figure:
-    """Medians of the arms, with a band to the 90th percentile."""
+    """Draw medians of the arms, with a band to the 90th percentile."""
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
     ks = [row["k"] for row in report["rows"]]
@@ -71,7 +71,7 @@ def ttft_over_facts(report: Report) -> Figure:
 
 
 def requests_over_clients(report: Report) -> Figure:
-    """One panel for every length of the replies."""
+    """Draw one panel for every length of the replies."""
     lengths = sorted({row["output_tokens"] for row in report["throughput"]})
     figure = Figure(figsize=SIZE, layout="constrained")
     panels = figure.subplots(1, len(lengths), squeeze=False)[0]

@@ -1,4 +1,4 @@
-"""The stages of a first token, and the table of how long each takes.
+"""Stages of a first token, and the table of how long each takes.
 
 What `scripts.first_token` measures, `scripts.timed_connector` marks and docs/performance.md shows.
 """
@@ -27,7 +27,7 @@ STAGES = {
 
 
 def as_table(arms: dict[str, dict[str, float]]) -> str:
-    """Markdown, a stage a line."""
+    """Format a Markdown table, a stage a line."""
     return "\n".join(_lines(arms))
 
 

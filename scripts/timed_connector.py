@@ -1,4 +1,4 @@
-"""The connector with a clock: when each of its hooks was called for a request, and the GPU's time.
+"""Connector with a clock: times of its hooks for a request, and the GPU's time.
 
 For `scripts.first_token`, which asks for one request at a time.
 """
@@ -28,14 +28,14 @@ _passed: dict[str, Any] = {}
 class TimedWorker(WorkerSide):
     """WorkerSide whose loads the GPU passes between two events."""
 
-    def load(self, plan: StepOrders) -> None:
+    def load(self, orders: StepOrders) -> None:
         _pass("injecting")
-        super().load(plan)
+        super().load(orders)
         _pass("injected")
 
 
 class TimedConnector(InferScaleConnector):
-    """InferScaleConnector whose requests tell when their hooks were called, under `KEY`.
+    """InferScaleConnector whose requests report the times of their hooks, under `KEY`.
 
     With `late` in its configuration it injects only when vLLM asks for it.
     """
@@ -63,9 +63,9 @@ class TimedConnector(InferScaleConnector):
 
     def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
         _mark("scheduled")
-        plan = super().build_connector_meta(scheduler_output)
+        orders = super().build_connector_meta(scheduler_output)
         _mark("planned")
-        return plan
+        return orders
 
     def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
         _mark("inputs ready")
@@ -79,8 +79,8 @@ class TimedConnector(InferScaleConnector):
         self, request: "Request", block_ids: list[int]
     ) -> tuple[bool, dict[str, Any] | None]:
         _mark("token")
-        kept, account = super().request_finished(request, block_ids)
-        return kept, (account or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
+        kept, outcome = super().request_finished(request, block_ids)
+        return kept, (outcome or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
 
 
 def _mark(name: str) -> None:

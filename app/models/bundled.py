@@ -1,4 +1,4 @@
-"""The models that come with the program: a small LLM and a small embedding model.
+"""Bundled models: a small LLM and a small embedding model.
 
 Both lie in Python packages that carry the files; no hub is contacted.
 """
@@ -30,7 +30,7 @@ STAMP = f"{LLM_SHA256} 1\n"
 
 
 def llm_folder(data_dir: Path) -> Path:
-    """The bundled LLM as a Hugging Face folder in `data_dir`; the first call makes it.
+    """Find the bundled LLM as a Hugging Face folder in `data_dir`; the first call makes it.
 
     Blocks: seconds the first time. Safe against kill -9 and against a second process. Raises
     ModelNotFoundError when the package is missing or damaged, or the folder cannot be written.
@@ -52,7 +52,7 @@ def llm_folder(data_dir: Path) -> Path:
 
 
 def embedding_folder() -> Path:
-    """The bundled embedding model, where its package lies. Blocks for its checksum.
+    """Find the bundled embedding model in its package. Blocks for its checksum.
 
     Raises ModelNotFoundError when the package is missing or damaged.
     """
@@ -95,7 +95,7 @@ def _dequantize(source: Path, folder: Path, step: Callable[[int, int], None]) ->
 
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr, so that stdout stays free for what the user asked for."""
+    """Show a bar on stderr, so that stdout stays free for results."""
     with Progress(console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -119,7 +119,7 @@ def _package(module: str, package: str) -> Path:
 
 
 def _verify(file: Path, sha256: str, package: str) -> None:
-    """Compare the file with what this version was tested with."""
+    """Compare the file's checksum with that of the tested version."""
     if file.is_file():
         with file.open("rb") as content:
             if hashlib.file_digest(content, "sha256").hexdigest() == sha256:

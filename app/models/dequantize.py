@@ -1,4 +1,4 @@
-"""A GGUF file of the Llama family as a Hugging Face folder in float32, read exactly."""
+"""Reader of GGUF files of the Llama family, which writes a Hugging Face folder in float32."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def _ids(meta: dict[str, Any]) -> dict[str, int]:
 
 
 def _tokenizer(meta: dict[str, Any]) -> Tokenizer:
-    """Byte-level BPE that splits numbers into digits first (GGUF calls it `smollm`)."""
+    """Make byte-level BPE that splits numbers into digits first (GGUF calls it `smollm`)."""
     tokens: list[str] = meta["tokenizer.ggml.tokens"]
     merges = [tuple(merge.split(" ", 1)) for merge in meta["tokenizer.ggml.merges"]]
     tokenizer = Tokenizer(models.BPE({token: n for n, token in enumerate(tokens)}, merges))

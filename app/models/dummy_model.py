@@ -1,4 +1,4 @@
-"""Model shapes with random weights: enough to measure time, useless to talk to."""
+"""Dummy models: shapes with random weights, enough to measure time."""
 
 import json
 from pathlib import Path
@@ -55,13 +55,13 @@ def write_shape(name: str, folder: Path) -> dict[str, Any]:
 
 
 def kv_shape(config: dict[str, Any]) -> tuple[int, int, int]:
-    """Layers, KV heads and head dimension of a model's KV."""
+    """Read layers, KV heads and head dimension of a model's KV."""
     heads = config["num_attention_heads"]
     head_dim = config.get("head_dim") or config["hidden_size"] // heads
     return config["num_hidden_layers"], config.get("num_key_value_heads") or heads, head_dim
 
 
 def kv_bytes_per_token(config: dict[str, Any], bytes_a_number: int) -> int:
-    """Bytes of keys and values that one token takes over all layers."""
+    """Compute the bytes of keys and values that one token takes over all layers."""
     layers, kv_heads, head_dim = kv_shape(config)
     return layers * 2 * kv_heads * head_dim * bytes_a_number

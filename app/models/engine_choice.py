@@ -1,4 +1,4 @@
-"""The engine that the settings ask for. Imports vLLM only when one is built."""
+"""Engine choice by the settings. Imports vLLM only when an engine is built."""
 
 import gc
 from pathlib import Path
@@ -11,24 +11,24 @@ from memory_engine.errors import EngineError, InferScaleError, SettingsError
 
 MIB = 1 << 20
 CPU_KV_CACHE_MIB = 1024
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
 def engine_dtype(settings: Settings) -> str:
-    """The number type to serve in: on a CPU float32, which is exact and no slower there."""
+    """Choose the number type to serve in; on a CPU float32, which is exact and no slower there."""
     return "float32" if settings.dtype == "auto" and not hardware().gpu else settings.dtype
 
 
 def cache_dtype(settings: Settings, config: dict[str, Any]) -> str:
-    """The number type of vLLM's KV cache, for a model with this config.json."""
+    """Choose the number type of vLLM's KV cache, for a model with this config.json."""
     dtype = engine_dtype(settings)
     of_model = str(config.get("torch_dtype") or config.get("dtype"))
-    known = [name for name in (dtype, of_model) if name in BYTES]
+    known = [name for name in (dtype, of_model) if name in DTYPE_BYTES]
     return known[0] if known else "float32"
 
 
 def engine_arguments(settings: Settings) -> dict[str, Any]:
-    """What the settings say to the embedded engine."""
+    """Derive the arguments of the embedded engine from the settings."""
     cache_mib = settings.kv_cache_mib or (0 if hardware().gpu else CPU_KV_CACHE_MIB)
     return {
         "arena_bytes": settings.arena_mib * MIB,
@@ -44,7 +44,7 @@ def engine_arguments(settings: Settings) -> dict[str, Any]:
 
 
 def serve_options(settings: Settings) -> dict[str, Any]:
-    """What the settings say to an engine of its own: options of `launch.engine_options`.
+    """Derive the options of an engine of its own, those of `launch.engine_options`.
 
     It keeps no snapshots: it outlives the programs that use it, and a file that one of them
     cannot reach would outlive what is forgotten.
@@ -58,7 +58,7 @@ def serve_options(settings: Settings) -> dict[str, Any]:
 
 
 def signing_key(settings: Settings) -> str:
-    """The secret of remote engines. Raises SettingsError when there is none."""
+    """Return the secret of remote engines. Raises SettingsError when there is none."""
     key = settings.signing_key.get_secret_value()
     if not key:
         raise SettingsError(
@@ -69,7 +69,7 @@ def signing_key(settings: Settings) -> str:
 
 
 def remote_engines(settings: Settings) -> Engine:
-    """The engines of INFERSCALE_ENGINES as one, not started. Raises SettingsError."""
+    """Make one engine of those in INFERSCALE_ENGINES, not started. Raises SettingsError."""
     from memory_engine.engines.fleet import Fleet
     from memory_engine.engines.remote import RemoteEngine
 
@@ -85,28 +85,29 @@ def remote_engines(settings: Settings) -> Engine:
 
 
 def snapshot_folder(settings: Settings) -> Path:
-    """Where the KV of facts outlives the engine."""
+    """Folder in which the KV of facts outlives the engine."""
     return settings.data_dir / "kv"
 
 
 def build_engine(model: str, arguments: dict[str, Any]) -> Engine:
-    """An embedded vLLM engine, not started. Importing vLLM takes seconds: call in a thread."""
+    """Build an embedded vLLM engine, not started. Takes seconds: call in a thread."""
     from memory_engine.engines.embedded import EmbeddedEngine
 
     return EmbeddedEngine(model, **arguments)
 
 
 def keep_loaded() -> None:
-    """Have Python not look through what is loaded for good; half a second, once.
+    """Exempt what is loaded by now from garbage collection; half a second, once.
 
-    It would again and again otherwise, and nobody gets a word meanwhile: DECISIONS.md.
+    Collections would look through it again and again, and nobody is served meanwhile:
+    DECISIONS.md.
     """
     gc.collect()
     gc.freeze()
 
 
 async def start_engine(engine: Engine) -> None:
-    """Start it. Whatever vLLM raises becomes EngineError; its own log on stderr says more."""
+    """Start an engine; errors of vLLM become EngineError, and its log on stderr says more."""
     try:
         await engine.start()
     except InferScaleError:

@@ -1,4 +1,4 @@
-"""Which model families KV injection serves: measured here, or as it was last measured."""
+"""Report of model families that KV injection serves, measured here or as last measured."""
 
 import json
 import os
@@ -42,7 +42,7 @@ async def measure(progress: Callable[[str], None], *, quiet: bool = True) -> dic
 
 
 def known() -> dict[str, Any] | None:
-    """The measured table that came with the program; None if it came without its documents."""
+    """Read the measured table that came with the program; None if it came without."""
     if not KNOWN.exists():
         return None
     table: dict[str, Any] = json.loads(KNOWN.read_text(encoding="utf-8"))
@@ -50,19 +50,19 @@ def known() -> dict[str, Any] | None:
 
 
 def lost(report: dict[str, Any], before: dict[str, Any] | None) -> list[str]:
-    """The families that were supported before and are not in this report."""
+    """List the families that were supported before and are not in this report."""
     now = _supported(report)
     return [name for name in _supported(before or {"families": []}) if name not in now]
 
 
 def summary(report: dict[str, Any]) -> str:
-    """How many families there are of every outcome."""
+    """Count the families of every outcome."""
     counted = Counter(str(entry["outcome"]) for entry in report["families"])
     return ", ".join(f"{number} {outcome}" for outcome, number in counted.items())
 
 
 def as_rows(report: dict[str, Any]) -> list[list[str]]:
-    """A row a family, in the order of COLUMNS."""
+    """Make a row for each family, in the order of COLUMNS."""
     return [
         [entry["family"], entry["exercises"], ": ".join(filter(None, _result(entry)))]
         for entry in report["families"]
@@ -70,7 +70,7 @@ def as_rows(report: dict[str, Any]) -> list[list[str]]:
 
 
 def as_markdown(report: dict[str, Any]) -> str:
-    """The report as a Markdown table under a sentence that says how it was measured."""
+    """Format the report as a Markdown table under a sentence that says how it was measured."""
     software = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     rows = [COLUMNS, ["---"] * len(COLUMNS), *as_rows(report)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,4 +1,4 @@
-"""Which model is served: the bundled one, a folder, or a hub model the user named."""
+"""Model choice: the bundled one, a folder, or a hub model that the user named."""
 
 import json
 import os
@@ -14,7 +14,7 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.pt")
 
 
 def choose_model(settings: Settings) -> str:
-    """The folder of the language model, or its hub id. Blocks; may prepare the bundled model.
+    """Find the folder of the language model, or its hub id. Blocks; may prepare the bundled one.
 
     Raises ModelNotFoundError when there is no such folder, or it holds no model.
     """
@@ -26,7 +26,7 @@ def choose_model(settings: Settings) -> str:
 
 
 def choose_embedding_model(settings: Settings) -> str:
-    """The folder of the embedding model, or its hub id. Blocks. Raises ModelNotFoundError."""
+    """Find the folder of the embedding model, or its hub id. Blocks. Raises ModelNotFoundError."""
     if not settings.embedding_model:
         from app.models.bundled import embedding_folder
 
@@ -35,7 +35,7 @@ def choose_embedding_model(settings: Settings) -> str:
 
 
 def names_hub_model(name: str) -> bool:
-    """Whether this setting means a hub model and no folder."""
+    """True if this setting means a hub model and no folder."""
     return bool(HUB_ID.match(name)) and not Path(name).expanduser().exists()
 
 
@@ -48,7 +48,7 @@ def stay_offline(settings: Settings) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The folder's config.json. Raises ModelNotFoundError when there is none to read."""
+    """Read the folder's config.json. Raises ModelNotFoundError when there is none to read."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def config_of(model: str) -> dict[str, Any]:
-    """The config.json of a model's folder or hub id. Blocks."""
+    """Read the config.json of a model's folder or hub id. Blocks."""
     if Path(model).is_dir():
         return read_config(Path(model))
     from transformers import AutoConfig

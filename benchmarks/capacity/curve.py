@@ -1,4 +1,4 @@
-"""A measured time over the number of tokens, and what is read between and beyond the points."""
+"""A measured time as a function of tokens, interpolated and extended."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,24 +8,24 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Milliseconds at numbers of tokens, which ascend; at least one point."""
+    """Milliseconds at ascending numbers of tokens; at least one point."""
 
     tokens: tuple[int, ...]
     ms: tuple[float, ...]
 
     def at(self, tokens: float) -> float:
-        """Linear between the points; beyond the last, on the line of the last two."""
+        """Milliseconds at `tokens`, linear between points; beyond, on the line of the last two."""
         if tokens > self.tokens[-1] and len(self.tokens) > 1:
             slope = (self.ms[-1] - self.ms[-2]) / (self.tokens[-1] - self.tokens[-2])
             return float(self.ms[-1] + slope * (tokens - self.tokens[-1]))
         return float(np.interp(tokens, self.tokens, self.ms))
 
     def covers(self, tokens: float) -> bool:
-        """Whether so many tokens lie between measured points."""
+        """True if so many tokens lie between measured points."""
         return self.tokens[0] <= tokens <= self.tokens[-1]
 
     def grown(self, change: Callable[[int, float], float]) -> "Curve":
-        """Another curve: each point's growth since the first becomes `change(tokens, growth)`."""
+        """Derive a curve: each point's growth since the first becomes `change(tokens, growth)`."""
         first = self.ms[0]
         return replace(
             self,
@@ -35,5 +35,5 @@ class Curve:
         )
 
     def shifted(self, ms: float) -> "Curve":
-        """The same with `ms` more at every point."""
+        """Derive a curve with `ms` more at every point."""
         return replace(self, ms=tuple(each + ms for each in self.ms))

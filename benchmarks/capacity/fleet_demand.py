@@ -1,8 +1,8 @@
-"""What a plan is asked: users, their facts, how they chat, and what an engine has."""
+"""Demand on a fleet: users, their facts, how they chat, and the memory of an engine."""
 
 from dataclasses import dataclass
 
-from benchmarks.capacity.model_shape import TierStore
+from app.settings_checks import StoreDtype
 from memory_engine.errors import SettingsError
 
 DAY = 86_400.0  # seconds
@@ -10,7 +10,7 @@ DAY = 86_400.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class FleetDemand:
-    """Users and engines; figures of a user are means.
+    """Demand of all users, and the engines to serve it; figures of a user are means.
 
     facts: of a user. tokens: of a fact. k: facts that a reply recalls at most. messages: of a
     user and day. conversation: messages of one. pause: seconds between two of them. zipf:
@@ -35,7 +35,7 @@ class FleetDemand:
     engines: int = 0
     tensor_parallel: int = 1
     utilization: float = 0.7
-    store: TierStore = "auto"
+    store: StoreDtype = "auto"
     arena_gib: float | None = None
     host_gib: float | None = None
     disk_gib: float = 0.0
@@ -61,12 +61,12 @@ class FleetDemand:
 
     @property
     def messages_per_s(self) -> float:
-        """Of all users."""
+        """Messages of all users in a second."""
         return self.users * self.messages / DAY
 
     @property
     def conversations_per_s(self) -> float:
-        """That begin, of all users."""
+        """Conversations of all users that begin in a second."""
         return self.messages_per_s / self.conversation
 
     @property
@@ -81,5 +81,5 @@ class FleetDemand:
 
 
 def option(name: str) -> str:
-    """The option of the command line that sets a field."""
+    """Name of the command-line option that sets a field."""
     return f"--{name.replace('_', '-')}"

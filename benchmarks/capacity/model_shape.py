@@ -1,23 +1,25 @@
-"""What a model's shape says about memory and work: bytes of KV, bytes of weights, operations."""
+"""Bytes of weights and KV, and operations, computed from a model's shape."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from app.models.dummy_model import SHAPES, kv_shape
+from app.models.engine_choice import DTYPE_BYTES
 from app.models.model_choice import names_hub_model, read_config
+from app.settings_checks import StoreDtype
 from memory_engine.errors import ModelNotFoundError, SettingsError
 
-TierStore = Literal["auto", "fp8"]
-
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _FP8_SCALE_BYTES = 4  # one float32 a token, layer, head, and K or V
 _MULTIPLY_ADD = 2  # operations
 
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """A decoder of the Llama kind. parameters: of all weights. number_bytes: of a weight or KV."""
+    """Shape of a decoder of the Llama kind.
+
+    parameters: of all weights. number_bytes: of a weight or a number of KV.
+    """
 
     name: str
     layers: int
@@ -32,7 +34,7 @@ class ModelShape:
         """Bytes of all weights."""
         return self.parameters * self.number_bytes
 
-    def token_bytes(self, store: TierStore = "auto") -> int:
+    def token_bytes(self, store: StoreDtype = "auto") -> int:
         """Bytes of one token's keys and values over all layers, as the arena stores them."""
         vectors = self.layers * 2 * self.kv_heads
         if store == "fp8":
@@ -46,7 +48,7 @@ class ModelShape:
 
 
 def shape_of(model: str) -> ModelShape:
-    """The shape of a dummy model, or of the model in a folder with a config.json. Offline.
+    """Find the shape of a dummy model, or of the model in a folder with a config.json. Offline.
 
     Raises ModelNotFoundError for anything else, and SettingsError for a model whose KV is
     not keys and values of heads.
@@ -68,7 +70,10 @@ def shape_of(model: str) -> ModelShape:
 
 
 def shape_from(name: str, config: dict[str, Any]) -> ModelShape:
-    """The shape that a config.json describes; of a mixture of experts with all experts."""
+    """Read the shape that a config.json describes; of a mixture of experts with all experts.
+
+    Raises SettingsError for latent attention, or if a field is missing.
+    """
     config = config.get("text_config") or config
     if "kv_lora_rank" in config:
         raise SettingsError(f"--model {name} keeps latent attention (MLA), which is not injected.")
@@ -79,7 +84,9 @@ def shape_from(name: str, config: dict[str, Any]) -> ModelShape:
         raise SettingsError(f"--model {name}: its config.json has no {error.args[0]}.") from None
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16")
     heads = config["num_attention_heads"]
-    return ModelShape(name, layers, heads, kv_heads, head_dim, parameters, BYTES.get(dtype, 2))
+    return ModelShape(
+        name, layers, heads, kv_heads, head_dim, parameters, DTYPE_BYTES.get(dtype, 2)
+    )
 
 
 def _parameters(config: dict[str, Any], layers: int, kv_heads: int, head_dim: int) -> int:

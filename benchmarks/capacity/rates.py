@@ -1,4 +1,4 @@
-"""The rates of one engine, as a report of `inferscale bench` measured them."""
+"""Rates of one engine, read from a report of `inferscale bench`."""
 
 import json
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ ARMS = {"text": "text_ttft_ms", "kv": "kv_ttft_ms", "host": "host_ttft_ms"}
 
 
 @dataclass(frozen=True, slots=True)
-class Busy:
-    """How long a request keeps an engine under load from others: milliseconds.
+class EngineTime:
+    """Milliseconds that a request keeps an engine under load from others.
 
     first: prompt and first token. each: every further token of the reply. Their sum over a
     request is one over the requests a second that were measured.
@@ -30,19 +30,22 @@ class Busy:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """Measured with so many requests in flight, of so many tokens in facts and in all."""
+class MeasuredLoad:
+    """Engine times measured with `concurrency` requests in flight.
+
+    fact_tokens, prompt_tokens: of a request, in its facts and in all.
+    """
 
     concurrency: int
     fact_tokens: int
     prompt_tokens: int
-    text: Busy
-    kv: Busy
+    text: EngineTime
+    kv: EngineTime
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """One engine. Times are medians in ms over the tokens of a prompt's facts.
+class EngineRates:
+    """Measured rates of one engine; times are medians in ms over the tokens of a prompt's facts.
 
     shape: of the model, None where it is not known; such rates hold for that model alone.
     estimate: why these are not the measured ones but scaled, or "". copy_gb_per_s: how fast
@@ -60,7 +63,7 @@ class Rates:
     text: Curve
     kv: Curve
     host: Curve | None
-    load: Load | None
+    load: MeasuredLoad | None
     copy_gb_per_s: float | None
     fact_tokens: int
     encode: float
@@ -71,7 +74,7 @@ class Rates:
         return {"text": self.text, "kv": self.kv, "host": self.host or self.kv}[arm]
 
     def busy_ms(self, arm: str, tokens: float, reply_tokens: float) -> float:
-        """How long one request keeps the engine, with so many tokens of facts.
+        """Milliseconds that one request keeps the engine, with so many tokens of facts.
 
         Under load: a batch shares its steps, so this is less than the request takes. Moving
         KV from host memory is not shared. Without a measured load a request counts as long
@@ -93,13 +96,13 @@ class Rates:
         return first + moving + self.load.kv.each * (reply_tokens - 1)
 
 
-def shipped_rates() -> Rates:
-    """The rates that come with the program."""
+def shipped_rates() -> EngineRates:
+    """Read the rates that come with the program."""
     return read_rates(SHIPPED)
 
 
-def read_rates(path: Path) -> Rates:
-    """The rates in a report of `inferscale bench --json`. Raises SettingsError."""
+def read_rates(path: Path) -> EngineRates:
+    """Read the rates in a report of `inferscale bench --json`. Raises SettingsError."""
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         return rates_of(report)
@@ -111,8 +114,11 @@ def read_rates(path: Path) -> Rates:
         ) from None
 
 
-def rates_of(report: Report) -> Rates:
-    """The rates in a report. Raises what a dictionary raises where a part is missing."""
+def rates_of(report: Report) -> EngineRates:
+    """Extract the rates of a report.
+
+    Raises KeyError, TypeError or IndexError if a part is missing.
+    """
     machine, rows = report["hardware"], sorted(report["rows"], key=lambda row: int(row["k"]))
     length = int(report["fact_tokens"])
     tokens = tuple(int(row["k"]) * length for row in rows)
@@ -121,7 +127,7 @@ def rates_of(report: Report) -> Rates:
     if encoding:
         encode = max(float(rate["facts_per_s"]) for rate in encoding["rates"])
     chat, bandwidth = report.get("chat"), report.get("bandwidth")
-    return Rates(
+    return EngineRates(
         hardware=machine["gpu"] or machine["cpu"],
         model=str(report["model"]),
         shape=shape_of(report["model"]) if report["model"] in SHAPES else None,
@@ -144,8 +150,8 @@ def _curve(rows: list[Report], tokens: tuple[int, ...], arm: str) -> Curve:
     return Curve(tokens, tuple(float(row[ARMS[arm]]["median"]) for row in rows))
 
 
-def _load(rows: list[Report], fact_tokens: int) -> Load | None:
-    """From the most requests in flight, and the shortest and longest replies there."""
+def _load(rows: list[Report], fact_tokens: int) -> MeasuredLoad | None:
+    """Take the most requests in flight, and the shortest and longest replies there."""
     if not rows:
         return None
     most = max(row["concurrency"] for row in rows)
@@ -154,7 +160,7 @@ def _load(rows: list[Report], fact_tokens: int) -> Load | None:
         key=lambda row: int(row["output_tokens"]),
     )
     short, long = by_length[0], by_length[-1]
-    return Load(
+    return MeasuredLoad(
         concurrency=most,
         fact_tokens=int(short["k"]) * fact_tokens,
         prompt_tokens=int(short["prompt_tokens"]),
@@ -163,8 +169,8 @@ def _load(rows: list[Report], fact_tokens: int) -> Load | None:
     )
 
 
-def _busy(short: Report, long: Report, arm: str) -> Busy:
+def _busy(short: Report, long: Report, arm: str) -> EngineTime:
     a, b = (1000 / row[arm]["requests_per_s"] for row in (short, long))
     more = long["output_tokens"] - short["output_tokens"]
     each = max(0.0, (b - a) / more) if more else 0.0
-    return Busy(a - each * (short["output_tokens"] - 1), each)
+    return EngineTime(a - each * (short["output_tokens"] - 1), each)

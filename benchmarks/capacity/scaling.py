@@ -1,4 +1,4 @@
-"""Rates of another model shape or number of GPUs, from measured ones, by a stated rule.
+"""Scaling rule: rates of another model shape or number of GPUs, from measured ones.
 
     pass over the weights   bytes of weights a GPU, at the measured copy bandwidth
     rest of the first token the host's work: the same for every shape
@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from benchmarks.capacity.curve import Curve
 from benchmarks.capacity.model_shape import ModelShape
-from benchmarks.capacity.rates import Busy, Load, Rates
+from benchmarks.capacity.rates import EngineRates, EngineTime, MeasuredLoad
 from memory_engine.errors import SettingsError
 
 
-def rates_for(rates: Rates, shape: ModelShape, tensor_parallel: int) -> Rates:
-    """`rates` if they were measured with this model, else scaled and marked as an estimate.
+def rates_for(rates: EngineRates, shape: ModelShape, tensor_parallel: int) -> EngineRates:
+    """Return `rates` if they were measured with this model, else scaled, marked as an estimate.
 
     Raises SettingsError if the measured model's shape is not known.
     """
@@ -39,12 +39,12 @@ def rates_for(rates: Rates, shape: ModelShape, tensor_parallel: int) -> Rates:
 
 class _Scaling:
     def __init__(
-        self, rates: Rates, measured: ModelShape, wanted: ModelShape, ranks: float
+        self, rates: EngineRates, measured: ModelShape, wanted: ModelShape, ranks: float
     ) -> None:
         self._rates, self._measured, self._wanted, self._ranks = rates, measured, wanted, ranks
         self._kv_bytes = wanted.token_bytes() / measured.token_bytes() * ranks
 
-    def scaled(self, tensor_parallel: int) -> Rates:
+    def scaled(self, tensor_parallel: int) -> EngineRates:
         rates = self._rates
         text = rates.text.grown(lambda tokens, ms: ms * self._operations(tokens))
         return replace(
@@ -74,15 +74,18 @@ class _Scaling:
         return (ratio - 1) * self._weights_ms()
 
     def _weights_ms(self) -> float:
-        """Of the first token without facts; all of it where no bandwidth was measured."""
+        """Milliseconds of a pass over the weights, within the first token without facts.
+
+        All of that time where no bandwidth was measured.
+        """
         start, rates = self._rates.text.ms[0], self._rates
         if rates.copy_gb_per_s is None:
             return start
         a_gpu = self._measured.weight_bytes / rates.tensor_parallel
         return min(start, a_gpu / (rates.copy_gb_per_s * 1e9) * 1e3)
 
-    def _load(self, load: Load) -> Load:
-        """Under load the pass over the weights is shared by all requests of a step."""
+    def _load(self, load: MeasuredLoad) -> MeasuredLoad:
+        """Scale the load; the pass over the weights is shared by all requests of a step."""
         heavier = self._heavier() / load.concurrency
         growth = self._rates.kv.at(load.fact_tokens)
         injected = self._injected(self._rates.kv).at(load.fact_tokens) / growth
@@ -90,10 +93,10 @@ class _Scaling:
         each = self._step_bytes(self._wanted, load) / self._step_bytes(self._measured, load)
         return replace(
             load,
-            text=Busy(text, load.text.each * each * self._ranks),
-            kv=Busy(load.kv.first * injected, load.kv.each * each * self._ranks),
+            text=EngineTime(text, load.text.each * each * self._ranks),
+            kv=EngineTime(load.kv.first * injected, load.kv.each * each * self._ranks),
         )
 
-    def _step_bytes(self, shape: ModelShape, load: Load) -> float:
-        """What a decoding step of all requests in flight reads."""
+    def _step_bytes(self, shape: ModelShape, load: MeasuredLoad) -> float:
+        """Bytes that a decoding step of all requests in flight reads."""
         return shape.weight_bytes + load.concurrency * load.prompt_tokens * shape.token_bytes()

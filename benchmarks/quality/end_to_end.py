@@ -1,4 +1,4 @@
-"""From dialogue to answers by the product's own way: said, extracted, recalled, answered.
+"""End-to-end evaluation by the product's own way: said, extracted, recalled, answered.
 
 Every speaker is a user of their own, whose turns are said to a private database on the day of
 their session, after "My name is ...". The service remembers them as it remembers any turns an
@@ -24,11 +24,11 @@ from agent.db.database import Database
 from agent.db.tables import TurnRow
 from agent.reply_events import Reply
 from app.comparison import cold, last_reply
-from app.composition import migrate_database, open_database, running_service
+from app.composition import Progress, migrate_database, open_database, running_service
 from app.hardware import hardware, versions
 from app.settings import DATABASE_FILE, Settings
-from benchmarks.quality.datasets.locomo import Conversation, Question
-from benchmarks.quality.eval_session import Asked, Progress
+from benchmarks.quality.datasets.locomo import LocomoConversation, LocomoQuestion
+from benchmarks.quality.eval_session import QuestionSelection
 from benchmarks.quality.intervals import mean_of
 from benchmarks.quality.token_f1 import answer_f1
 from memory_engine.engines.base import Engine
@@ -38,7 +38,7 @@ from memory_engine.types import Mode
 if TYPE_CHECKING:
     from app.service import ChatService
 
-WAYS = ("none", "text", "kv")
+ARMS = ("none", "text", "kv")
 REPLY_TOKENS = 32
 INSTRUCTION = " Answer in a few words."
 _IN_FLIGHT = 32  # questions, on a GPU
@@ -46,46 +46,52 @@ _IN_FLIGHT = 32  # questions, on a GPU
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A user, what they said and when, and the questions about them alone."""
+    """A user, their turns with times, and the questions about them alone."""
 
     user: str
     said: tuple[tuple[datetime, str], ...]
-    questions: tuple[Question, ...]
+    questions: tuple[LocomoQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The replies to one question, by way."""
+class AnsweredQuestion:
+    """The replies to one question, by arm."""
 
-    question: Question
+    question: LocomoQuestion
     replies: dict[str, Reply]
 
-    def f1(self, way: str) -> float:
-        return answer_f1(self.replies[way].reply, self.question.answer, self.question.category)
+    def f1(self, arm: str) -> float:
+        """Token F1 of the arm's reply."""
+        return answer_f1(self.replies[arm].reply, self.question.answer, self.question.category)
 
 
-def speakers(conversation: Conversation, questions: Sequence[Question]) -> list[Speaker]:
-    """Those of the two that a question names alone; a question that names both is left out."""
+def speakers(
+    conversation: LocomoConversation, questions: Sequence[LocomoQuestion]
+) -> list[Speaker]:
+    """Find the speakers whom a question names alone; a question that names both is left out."""
     found = []
     for name in conversation.speakers:
         (other,) = (each for each in conversation.speakers if each != name)
-        about = [q for q in questions if _names(q, name) and not _names(q, other)]
+        of_name = [q for q in questions if _names(q, name) and not _names(q, other)]
         turns = [(t.said_at, t.text) for t in conversation.turns if t.speaker == name and t.text]
-        if about:
+        if of_name:
             introduced = (turns[0][0], f"My name is {name}.")
-            found.append(Speaker(f"{conversation.id} {name}", (introduced, *turns), tuple(about)))
+            found.append(Speaker(f"{conversation.id} {name}", (introduced, *turns), tuple(of_name)))
     return found
 
 
 async def run_end_to_end(
-    settings: Settings, asked: Asked, progress: Progress, engine: Engine | None = None
+    settings: Settings,
+    selection: QuestionSelection,
+    progress: Progress,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
-    """The whole evaluation; the report. `engine` (not started) replaces embedded vLLM.
+    """Run the evaluation from start to end. `engine` (not started) replaces embedded vLLM.
 
     Raises UnsupportedModelError when the gate refuses the model.
     """
     started = perf_counter()
-    chosen = await asyncio.to_thread(asked.questions, settings.recall_k)
+    chosen = await asyncio.to_thread(selection.questions, settings.recall_k)
     users = [each for conversation, qs in chosen for each in speakers(conversation, qs)]
     with tempfile.TemporaryDirectory(prefix="inferscale-eval-") as folder:
         url = f"sqlite+aiosqlite:///{Path(folder) / DATABASE_FILE}"
@@ -102,8 +108,8 @@ async def run_end_to_end(
     return {
         "model": Path(settings.model).name or "bundled",
         "dtype": settings.dtype,
-        "data": asked.data.name,
-        "seed": asked.seed,
+        "data": selection.data.name,
+        "seed": selection.seed,
         "hardware": hardware().as_json(),
         "versions": versions(),
         "turns": turns,
@@ -113,17 +119,17 @@ async def run_end_to_end(
         "reply_tokens": REPLY_TOKENS,
         "instruction": INSTRUCTION.strip(),
         "seconds": round(perf_counter() - started, 1),
-    } | figures(answered, asked.seed)
+    } | figures(answered, selection.seed)
 
 
-def figures(answered: Sequence[Answered], seed: int) -> dict[str, Any]:
-    """F1 by way, and what was injected; the interval resamples questions."""
-    scores = {way: [each.f1(way) for each in answered] for way in WAYS}
+def figures(answered: Sequence[AnsweredQuestion], seed: int) -> dict[str, Any]:
+    """Summarise F1 by arm, and injected facts and tokens; the interval resamples questions."""
+    scores = {arm: [each.f1(arm) for each in answered] for arm in ARMS}
     kv = [each.replies["kv"] for each in answered]
     differences = [a - b for a, b in zip(scores["kv"], scores["text"], strict=True)]
     return {
         "n": len(answered),
-        "f1": {way: mean_of(values, seed) for way, values in scores.items()},
+        "f1": {arm: mean_of(values, seed) for arm, values in scores.items()},
         "kv_over_text": mean_of(differences, seed),
         "same_reply": round(
             mean(e.replies["kv"].reply == e.replies["text"].reply for e in answered), 4
@@ -135,7 +141,7 @@ def figures(answered: Sequence[Answered], seed: int) -> dict[str, Any]:
     }
 
 
-def _names(question: Question, name: str) -> bool:
+def _names(question: LocomoQuestion, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", question.text) is not None
 
 
@@ -168,25 +174,25 @@ async def _remembered(service: "ChatService", user: Speaker, progress: Progress)
     return len(await service.facts(user.user))
 
 
-async def _ask(service: "ChatService", user: Speaker, progress: Progress) -> list[Answered]:
+async def _ask(service: "ChatService", user: Speaker, progress: Progress) -> list[AnsweredQuestion]:
     progress(f"{user.user}: {len(user.questions)} questions")
     turns = asyncio.Semaphore(_IN_FLIGHT if hardware().gpu else 1)
 
-    async def one(question: Question) -> Answered:
+    async def one(question: LocomoQuestion) -> AnsweredQuestion:
         async with turns:
-            replies = {way: await _answer(service, user.user, question, way) for way in WAYS}
-        return Answered(question, replies)
+            replies = {arm: await _answer(service, user.user, question, arm) for arm in ARMS}
+        return AnsweredQuestion(question, replies)
 
     return await asyncio.gather(*map(one, user.questions))
 
 
-async def _answer(service: "ChatService", user: str, question: Question, way: str) -> Reply:
+async def _answer(service: "ChatService", user: str, question: LocomoQuestion, arm: str) -> Reply:
     return await last_reply(
         service.reply(
             user=user,
             message=question.text + INSTRUCTION,
-            mode=Mode.KV if way == "kv" else Mode.TEXT,
-            k=0 if way == "none" else None,
+            mode=Mode.KV if arm == "kv" else Mode.TEXT,
+            k=0 if arm == "none" else None,
             remember=False,
             sampling=cold(REPLY_TOKENS),
         )

@@ -1,16 +1,17 @@
-"""An evaluation on LoCoMo from start to end: questions, engine, report."""
+"""Session of an evaluation on LoCoMo: question selection, engine, provenance."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.composition import Progress
 from app.hardware import hardware, versions
 from app.models.dummy_model import kv_bytes_per_token
 from app.models.engine_choice import (
-    BYTES,
+    DTYPE_BYTES,
     MIB,
     build_engine,
     cache_dtype,
@@ -20,9 +21,9 @@ from app.models.engine_choice import (
 )
 from app.models.model_choice import choose_embedding_model, choose_model, config_of, stay_offline
 from app.settings import Settings
-from benchmarks.quality.cases import Talk, prepare, sample
-from benchmarks.quality.datasets.locomo import Conversation, Question, load, wrong_gold
-from benchmarks.quality.setups import Setup
+from benchmarks.quality.arms.cases import ConversationCases, prepare, sample
+from benchmarks.quality.arms.setups import Setup
+from benchmarks.quality.datasets.locomo import LocomoConversation, LocomoQuestion, load, wrong_gold
 from memory_engine.engines.base import Engine
 from memory_engine.errors import SettingsError, UnsupportedModelError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
@@ -30,15 +31,13 @@ from memory_engine.prompt.prompt_wording import fact_line
 from memory_engine.retrieval.embedder import Embedder
 from memory_engine.types import MemoryFact
 
-Progress = Callable[[str], None]
-
 QUESTIONS, QUESTIONS_CPU = 400, 12
 _SPARE_MIB = 64  # of the arena, beyond what the facts need
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What to ask: LoCoMo's file, which gold answers not to trust, and how many questions.
+class QuestionSelection:
+    """Selection of questions: LoCoMo's file, ids of untrusted gold answers, limit and seed.
 
     limit: None for as many as suit this machine.
     """
@@ -48,8 +47,13 @@ class Asked:
     limit: int | None
     seed: int
 
-    def questions(self, most_evidence: int) -> list[tuple[Conversation, list[Question]]]:
-        """By conversation; each with at most so many facts of evidence. Blocks."""
+    def questions(
+        self, most_evidence: int
+    ) -> list[tuple[LocomoConversation, list[LocomoQuestion]]]:
+        """Draw the questions, by conversation, each with at most so many facts of evidence.
+
+        Blocks.
+        """
         default = QUESTIONS if hardware().gpu else QUESTIONS_CPU
         require_some(self.limit)
         limit = default if self.limit is None else self.limit
@@ -63,15 +67,15 @@ def require_some(limit: int | None) -> None:
         raise SettingsError("--limit must be 1 or more.")
 
 
-async def prepared(
-    settings: Settings, asked: Asked, setups: Sequence[Setup], progress: Progress
-) -> list[Talk]:
-    """The questions, with the facts of their conversations in order of relevance."""
+async def prepare_conversations(
+    settings: Settings, selection: QuestionSelection, setups: Sequence[Setup], progress: Progress
+) -> list[ConversationCases]:
+    """Select the questions, and rank the facts of their conversations by relevance."""
     stay_offline(settings)
-    chosen = await asyncio.to_thread(asked.questions, min(setup.k for setup in setups))
+    chosen = await asyncio.to_thread(selection.questions, min(setup.k for setup in setups))
     count = sum(len(questions) for _, questions in chosen)
     if not count:
-        raise SettingsError(f"{asked.data} has no question whose evidence is among its facts.")
+        raise SettingsError(f"{selection.data} has no question whose evidence is among its facts.")
     progress(f"{count} questions of {len(chosen)} conversations")
     folder = await asyncio.to_thread(choose_embedding_model, settings)
     embedder = await asyncio.to_thread(Embedder, folder)
@@ -82,17 +86,17 @@ async def prepared(
 
 
 @asynccontextmanager
-async def served(
-    settings: Settings, talks: Sequence[Talk], progress: Progress
+async def serving_engine(
+    settings: Settings, conversations: Sequence[ConversationCases], progress: Progress
 ) -> AsyncIterator[tuple[Engine, ChatTokenizer]]:
-    """A started engine whose arena holds any one conversation's facts, and its tokenizer.
+    """Run an engine whose arena holds any one conversation's facts; yield it and its tokenizer.
 
     Raises UnsupportedModelError if the gate refuses the model.
     """
     model = await asyncio.to_thread(choose_model, settings)
     tokenizer = await asyncio.to_thread(ChatTokenizer, model)
     config = await asyncio.to_thread(config_of, model)
-    most = max(_tokens(tokenizer, talk.facts) for talk in talks)
+    most = max(_tokens(tokenizer, conversation.facts) for conversation in conversations)
     arguments = sized_arguments(settings, config, most)
     progress(f"Loading {Path(model).name}, KV stored as {settings.store_dtype} ...")
     engine = await asyncio.to_thread(build_engine, model, arguments)
@@ -106,18 +110,21 @@ async def served(
 
 
 def sized_arguments(settings: Settings, config: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """Engine arguments with room for the KV of `tokens` tokens of facts."""
+    """Size engine arguments with room for the KV of `tokens` tokens of facts."""
     arguments = engine_arguments(settings) | {"snapshot_folder": None, "owner_share": 1.0}
-    a_token = kv_bytes_per_token(config, BYTES[cache_dtype(settings, config)])
+    a_token = kv_bytes_per_token(config, DTYPE_BYTES[cache_dtype(settings, config)])
     needed = tokens * a_token + _SPARE_MIB * MIB
     arguments["arena_bytes"] = max(arguments["arena_bytes"], needed)
     return arguments
 
 
-def about(
-    settings: Settings, engine: Engine, asked: Asked, talks: Sequence[Talk]
+def provenance(
+    settings: Settings,
+    engine: Engine,
+    selection: QuestionSelection,
+    conversations: Sequence[ConversationCases],
 ) -> dict[str, Any]:
-    """What a report says of where it comes from."""
+    """Describe where a report comes from: model, hardware, versions, data."""
     return {
         "model": Path(engine.info.model).name,
         "device": engine.info.device,
@@ -125,10 +132,10 @@ def about(
         "conformance": engine.conformance.checks,
         "hardware": hardware().as_json(),
         "versions": versions() | engine.info.versions,
-        "data": asked.data.name,
-        "wrong_gold_left_out": asked.wrong is not None,
-        "n": sum(len(talk.cases) for talk in talks),
-        "seed": asked.seed,
+        "data": selection.data.name,
+        "wrong_gold_left_out": selection.wrong is not None,
+        "n": sum(len(conversation.cases) for conversation in conversations),
+        "seed": selection.seed,
     }
 
 

@@ -1,4 +1,4 @@
-"""How much of what people say of themselves an extractor finds, and whether it makes things up."""
+"""Recall and precision of an extractor on Synthetic-Persona-Chat."""
 
 import asyncio
 import random
@@ -134,7 +134,7 @@ def _reason(statement: str, partly: bool) -> str:
 
 
 def content(text: str) -> frozenset[str]:
-    """The content words of `text`, in lower case and without a plural or verbal s."""
+    """Reduce `text` to its content words, in lower case and without a plural or verbal s."""
     found = (w.casefold().replace("\u2019", "'") for w in WORD.findall(text))
     return frozenset(w.removesuffix("'s").removesuffix("s") for w in found if w not in FUNCTION)
 

@@ -1,4 +1,4 @@
-"""What is made of many questions' scores: ratios with intervals, divergence, agreement."""
+"""Statistics over questions: means and ratios with intervals, divergence, agreement."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ class Estimate(TypedDict):
 
 
 def mean_of(values: Sequence[float], seed: int) -> Estimate:
-    """The mean over questions; the interval resamples questions."""
+    """Estimate the mean over questions; the interval resamples questions."""
     resampled = np.asarray(values)[_draws(len(values), seed)].mean(axis=1)
     return _estimate(float(np.mean(values)), resampled)
 
@@ -29,7 +29,7 @@ def mean_of(values: Sequence[float], seed: int) -> Estimate:
 def retained(
     none: Sequence[float], text: Sequence[float], arm: Sequence[float], seed: int
 ) -> Estimate:
-    """(none - arm) / (none - text): what an arm keeps of what facts as text gain.
+    """Estimate (none - arm) / (none - text), the share that an arm keeps of what facts gain.
 
     The three are losses of the same questions. A ratio of means, and a paired bootstrap:
     each resample draws questions and takes all three of each. Null where facts gain nothing,
@@ -48,7 +48,7 @@ def retained(
 
 
 def divergence(reference: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """KL(reference || other) in nats, of two sets of log probabilities of likeliest tokens.
+    """Compute KL(reference || other) in nats, from log probabilities of the likeliest tokens.
 
     Tokens that are among the likeliest of both count one by one, all others together as one:
     that never exceeds the divergence over the whole vocabulary.
@@ -60,7 +60,7 @@ def divergence(reference: Mapping[int, float], other: Mapping[int, float]) -> fl
 
 
 def agreement(one: Sequence[int], other: Sequence[int]) -> float:
-    """The share of places with the same token, of the places that the longer one has."""
+    """Share of places with the same token, of the places that the longer one has."""
     same = sum(a == b for a, b in zip(one, other, strict=False))
     return same / max(len(one), len(other), 1)
 

@@ -20,7 +20,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def answer_f1(reply: str, gold: str, category: int) -> float:
-    """0 to 1, for a question of this category."""
+    """Score a reply by token F1 from 0 to 1, as a question of this category is scored."""
     if category == OPEN_DOMAIN:
         gold = gold.split(";")[0].strip()
     if category != MULTI_HOP:
@@ -30,8 +30,9 @@ def answer_f1(reply: str, gold: str, category: int) -> float:
 
 
 def token_f1(reply: str, gold: str) -> float:
-    """The harmonic mean of precision and recall of the reply's stems, each counted as often
-    as it stands there.
+    """Compute the harmonic mean of precision and recall of the reply's stems.
+
+    Each stem counts as often as it stands there.
     """
     said, wanted = Counter(_stems(reply)), Counter(_stems(gold))
     same = (said & wanted).total()

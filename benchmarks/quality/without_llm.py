@@ -6,13 +6,14 @@ from time import perf_counter
 from typing import Any
 
 from agent.extraction.rule_extractor import RuleExtractor
+from app.composition import Progress
 from app.hardware import hardware, versions
 from app.models.model_choice import choose_embedding_model, stay_offline
 from app.settings import Settings
 from benchmarks.quality.datasets.locomo import load
-from benchmarks.quality.eval_session import Progress, require_some
-from benchmarks.quality.evidence_recall import measure_retrieval
+from benchmarks.quality.eval_session import require_some
 from benchmarks.quality.extraction_recall import measure_extraction
+from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
 from memory_engine.retrieval.embedder import Embedder
 
 # Figures only: a report is committed, and the data is not ours to pass on.
@@ -27,7 +28,7 @@ async def run_retrieval(
     seed: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """The report of `measure_retrieval` on LoCoMo's file, with where it comes from.
+    """Run `measure_retrieval` on LoCoMo's file, and say where the report comes from.
 
     mem0: a Python interpreter that has Mem0, to be measured in the same run.
     """
@@ -49,7 +50,7 @@ async def run_retrieval(
 
 
 async def run_extraction(data: Path, limit: int | None, seed: int) -> dict[str, Any]:
-    """The report of `measure_extraction` with the rule-based extractor, without quotations."""
+    """Run `measure_extraction` with the rule-based extractor, without quotations."""
     require_some(limit)
     started = perf_counter()
     found = await measure_extraction(data, RuleExtractor(), limit, seed)

@@ -1,4 +1,4 @@
-"""How fast the injection's kernel moves bytes, against a copy of the same device.
+"""Bandwidth of the injection's kernel, against a copy on the same device.
 
 It runs in a process of its own, before the engine is started: this one never starts CUDA,
 and the engine wants the memory.
@@ -32,7 +32,7 @@ _PAGE = 16
 
 @dataclass(frozen=True, slots=True)
 class CacheShape:
-    """One rank's cache; `dtype` is a torch type's name."""
+    """Shape of one rank's KV cache; `dtype` is a torch type's name."""
 
     layers: int
     kv_heads: int
@@ -41,7 +41,7 @@ class CacheShape:
 
 
 def measure_bandwidth(shape: CacheShape, fact_tokens: int) -> dict[str, Any]:
-    """Bytes a second of injecting 50 and 200 facts, and of copies, as the report says them.
+    """Measure GB/s of injecting 50 and 200 facts, and of copies, as the report says them.
 
     A byte read and written counts twice, in the injection as in the copy. Blocks, some
     seconds. Raises EngineError with what the process failed with.
@@ -90,7 +90,7 @@ def _measure(shape: CacheShape, fact_tokens: int) -> dict[str, Any]:
 
 
 def synthetic_layers(shape: CacheShape, blocks: int, device: str) -> list["PagedLayer"]:
-    """Attention layers with pages like FlashAttention's, which nobody attends to."""
+    """Make attention layers with pages like FlashAttention's, which nobody attends to."""
     import torch
 
     from memory_engine.connector.gpu.pages import PagedLayer
@@ -106,7 +106,7 @@ def synthetic_layers(shape: CacheShape, blocks: int, device: str) -> list["Paged
 
 
 def synthetic_rope(head_dim: int, positions: int, device: str) -> "Rope":
-    """RoPE of whole heads."""
+    """Make the RoPE of whole heads."""
     import torch
 
     from memory_engine.connector.gpu.rope import Rope
@@ -117,7 +117,7 @@ def synthetic_rope(head_dim: int, positions: int, device: str) -> "Rope":
 
 
 class _AttentionLayer:
-    """What `PagedLayer` asks of vLLM's attention layer, K and V side by side in a page."""
+    """The attributes of vLLM's attention layer that `PagedLayer` reads; K beside V in a page."""
 
     def __init__(self, shape: CacheShape) -> None:
         self.num_kv_heads = shape.kv_heads
@@ -154,14 +154,15 @@ def _seconds(work: Callable[[], object]) -> float:
     """
     import torch
 
+    from memory_engine.connector.gpu.device_timer import timing_event
+
     begun = time.perf_counter()
     while time.perf_counter() - begun < _WARM_UP_SECONDS:
         work()
         torch.cuda.synchronize()
     batches = []
     for _ in range(_BATCHES):
-        started: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        ended: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        started, ended = timing_event(), timing_event()
         started.record()
         for _ in range(_REPEATS):
             work()

@@ -1,4 +1,4 @@
-"""The whole benchmark on a started engine, one part after the other."""
+"""Parts of the benchmark on a started engine, one after the other."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -7,45 +7,44 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from app.composition import Progress
 from app.hardware import hardware, versions
 from benchmarks.speed.chat_beside_import import Recall, measure_chat
 from benchmarks.speed.encoding_rate import measure_encoding
 from benchmarks.speed.latency import WARM_UPS, measure_fact_length, measure_row
-from benchmarks.speed.prompt_material import OWNER, Material
+from benchmarks.speed.prompt_material import OWNER, PromptMaterial
 from benchmarks.speed.throughput import measure_load
 from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError, SettingsError, UnsupportedModelError
 
-Progress = Callable[[str], None]
-
 
 async def measure(
     engine: Engine,
-    bench: Workload,
+    workload: Workload,
     token_ids: Sequence[int],
     progress: Progress,
     recall: Recall | None = None,
 ) -> dict[str, Any]:
     """Run the benchmark and return the report, ready for JSON.
 
-    token_ids: at least `bench.tokens_needed` to make prompts of. recall: what a chat does
+    token_ids: at least `workload.tokens_needed` to make prompts of. recall: what a chat does
     between a message and the request for its reply; without it no chat is measured. What was
     not asked for is null. So is a part beyond the rows over k that fails; `errors` says why,
     and the other parts are not lost.
     """
-    _require_fit(engine, bench)
-    run = _Run(engine, bench, token_ids, progress)
-    report = _about(engine, bench)
+    _require_fit(engine, workload)
+    run = _Run(engine, workload, token_ids, progress)
+    report = _about(engine, workload)
     try:
         report["encode"] = await run.encode()
-        report["rows"] = [await run.row(k) for k in bench.ks]
+        report["rows"] = [await run.row(k) for k in workload.ks]
         report["bytes_held"] = await run.bytes_held()
-        await _add(report, "fact_lengths", bench.fact_lengths, run.fact_lengths)
-        await _add(report, "throughput", bench.concurrency, run.throughput)
-        await _add(report, "encoding", bench.encode_facts, run.encoding)
+        await _add(report, "fact_lengths", workload.fact_lengths, run.fact_lengths)
+        await _add(report, "throughput", workload.concurrency, run.throughput)
+        await _add(report, "encoding", workload.encode_facts, run.encoding)
         report["chat"] = None
-        if bench.encode_facts and recall is not None:
+        if workload.encode_facts and recall is not None:
             await _add(report, "chat", True, partial(run.chat, recall))
     finally:
         # An engine that is gone holds nothing; why it went is what the caller should hear.
@@ -59,13 +58,16 @@ class _Run:
     """The parts of one benchmark."""
 
     engine: Engine
-    bench: Workload
+    workload: Workload
     token_ids: Sequence[int]
     progress: Progress
 
     @property
-    def material(self) -> Material:
-        return Material.cut_from(self.token_ids, self.bench.facts, self.bench.fact_tokens)
+    def material(self) -> PromptMaterial:
+        """Prompt material of the rows over k and of the load."""
+        return PromptMaterial.cut_from(
+            self.token_ids, self.workload.facts, self.workload.fact_tokens
+        )
 
     async def encode(self) -> dict[str, float]:
         """Make all facts resident."""
@@ -83,47 +85,56 @@ class _Run:
         }
 
     async def row(self, k: int) -> dict[str, Any]:
-        return await measure_row(self.engine, self.bench, self.material, k, self.progress)
+        """Measure time to first token with `k` facts."""
+        return await measure_row(self.engine, self.workload, self.material, k, self.progress)
 
     async def bytes_held(self) -> dict[str, int]:
         """Bytes of KV on all devices and in host memory, with all facts on both."""
         await self.engine.prefetch(OWNER)
         arena = await self.engine.arena()
         return {
-            "facts": self.bench.facts,
+            "facts": self.workload.facts,
             "a_token": self._bytes_a_token,
-            "a_fact": self._bytes_a_token * self.bench.fact_tokens,
+            "a_fact": self._bytes_a_token * self.workload.fact_tokens,
             "device": self._bytes_a_token * arena.tokens_used,
             "host": self._bytes_a_token * arena.host_tokens_used,
         }
 
     async def fact_lengths(self) -> list[dict[str, Any]]:
+        """Measure a row for every fact length."""
         rows = []
-        for length in self.bench.fact_lengths:
+        for length in self.workload.fact_lengths:
             owner = f"{OWNER}-{length}"
-            material = Material.cut_from(self.token_ids, self.bench.load_k, length, owner)
-            rows.append(await measure_fact_length(self.engine, self.bench, material, self.progress))
+            material = PromptMaterial.cut_from(self.token_ids, self.workload.load_k, length, owner)
+            rows.append(
+                await measure_fact_length(self.engine, self.workload, material, self.progress)
+            )
         return rows
 
     async def throughput(self) -> list[dict[str, Any]]:
-        return await measure_load(self.engine, self.bench, self.material, self.progress)
+        """Measure requests a second under load."""
+        return await measure_load(self.engine, self.workload, self.material, self.progress)
 
     async def encoding(self) -> dict[str, Any]:
-        return await measure_encoding(self.engine, self.bench, self._to_encode, self.progress)
+        """Measure facts encoded a second."""
+        return await measure_encoding(self.engine, self.workload, self._to_encode, self.progress)
 
     async def chat(self, recall: Recall) -> dict[str, Any]:
+        """Measure a chat alone and beside an import."""
         self.progress("A chat while facts are encoded")
-        prompt = self.material.prompt(range(self.bench.load_k))
-        return await measure_chat(self.engine, self.bench, self._to_encode, prompt, recall)
+        prompt = self.material.prompt(range(self.workload.load_k))
+        return await measure_chat(self.engine, self.workload, self._to_encode, prompt, recall)
 
     @property
-    def _to_encode(self) -> Material:
-        return Material.cut_from(self.token_ids, self.bench.encode_facts, self.bench.fact_tokens)
+    def _to_encode(self) -> PromptMaterial:
+        return PromptMaterial.cut_from(
+            self.token_ids, self.workload.encode_facts, self.workload.fact_tokens
+        )
 
     @property
     def _bytes_a_token(self) -> int:
         # The engine counts one rank's.
-        return self.engine.info.kv_bytes_per_token * self.bench.tensor_parallel
+        return self.engine.info.kv_bytes_per_token * self.workload.tensor_parallel
 
 
 async def _add(
@@ -141,27 +152,27 @@ async def _add(
     report["seconds"][name] = round(perf_counter() - started, 1)
 
 
-def _require_fit(engine: Engine, bench: Workload) -> None:
+def _require_fit(engine: Engine, workload: Workload) -> None:
     if not engine.conformance.supported:
         raise UnsupportedModelError(f"KV injection is refused: {engine.conformance.reason}")
-    k, length = bench.longest
-    needed, limit = bench.longest_prompt + bench.longest_reply, engine.info.max_model_len
+    k, length = workload.longest
+    needed, limit = workload.longest_prompt + workload.longest_reply, engine.info.max_model_len
     if needed > limit:
         raise SettingsError(
             f"k={k} with {length} tokens a fact needs {needed} tokens; the engine takes {limit}."
         )
 
 
-def _about(engine: Engine, bench: Workload) -> dict[str, Any]:
+def _about(engine: Engine, workload: Workload) -> dict[str, Any]:
     return {
         "model": engine.info.model,
         "device": engine.info.device,
         "conformance": engine.conformance.checks,
         "hardware": hardware().as_json(),
         "versions": versions() | engine.info.versions,
-        "tensor_parallel": bench.tensor_parallel,
-        "fact_tokens": bench.fact_tokens,
-        "n": bench.repeats,
+        "tensor_parallel": workload.tensor_parallel,
+        "fact_tokens": workload.fact_tokens,
+        "n": workload.repeats,
         "warm_ups_dropped": WARM_UPS,
         "errors": {},
         "seconds": {},

@@ -1,4 +1,4 @@
-"""A chat while many facts are encoded, as the product does both.
+"""Time to first token of a chat while facts are imported, through the product's queue.
 
 A person asks, reads the reply and thinks; meanwhile an import of thousands of facts is
 encoded by the product's own queue. A message is recalled for, with the embedding model, before
@@ -15,8 +15,8 @@ from typing import Any
 
 from app.figures import distribution
 from benchmarks.speed.encoding_rate import ROUNDS, WINDOW
-from benchmarks.speed.measured_request import ask, require_injected
-from benchmarks.speed.prompt_material import FACTS_A_RUN, Material
+from benchmarks.speed.measured_request import measure_request, require_injected
+from benchmarks.speed.prompt_material import FACTS_A_RUN, PromptMaterial
 from benchmarks.speed.workload import CHAT_REPLY_TOKENS, Workload
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.windows import EncodePlanner, FactSegment
@@ -30,9 +30,9 @@ _MODEL = "bench"  # what segment ids name instead of a model
 
 
 async def measure_chat(
-    engine: Engine, bench: Workload, material: Material, chat: Prompt, recall: Recall
+    engine: Engine, workload: Workload, material: PromptMaterial, chat: Prompt, recall: Recall
 ) -> dict[str, Any]:
-    """The time to first token of `chat`, in KV mode, alone and beside an import of `material`.
+    """Measure the time to first token of `chat`, in KV mode, alone and beside an import.
 
     chat: its segments are resident. recall: what the product does between a message and its
     request. Times in milliseconds: `ttft_ms` from the request, `from_message_ms` with recall.
@@ -45,11 +45,11 @@ async def measure_chat(
     for turn in range(ROUNDS):
         for importing in (False, True) if turn % 2 == 0 else (True, False):
             if not importing:
-                await conversation.talk(bench.chat_requests, alone)
+                await conversation.talk(workload.chat_requests, alone)
                 continue
             started = perf_counter()
             async with _import(engine, queue, material, f"bench-{turn}") as encoded:
-                await conversation.talk(bench.chat_requests, beside)
+                await conversation.talk(workload.chat_requests, beside)
                 facts += encoded()
             seconds += perf_counter() - started
     return {
@@ -97,7 +97,7 @@ class _Conversation:
             recalled = (perf_counter() - came) * 1000
             first_token = self._queue.reply(self._prompt.owner)
             try:
-                reply = await ask(
+                reply = await measure_request(
                     self._engine,
                     self._prompt,
                     Mode.KV,
@@ -114,9 +114,9 @@ class _Conversation:
 
 @asynccontextmanager
 async def _import(
-    engine: Engine, queue: EncodingQueue, material: Material, name: str
+    engine: Engine, queue: EncodingQueue, material: PromptMaterial, name: str
 ) -> AsyncIterator[Callable[[], int]]:
-    """One owner after another has `material` encoded, until the end; how many facts so far."""
+    """Encode `material` for one owner after another, until the end; yield the count so far."""
     done, owner = 0, name
 
     async def encode() -> None:
@@ -141,8 +141,8 @@ async def _import(
         await engine.drop(owner)
 
 
-def segments_of(material: Material, owner: str) -> list[FactSegment]:
-    """The facts as segments in runs, each behind WINDOW facts before its run."""
+def segments_of(material: PromptMaterial, owner: str) -> list[FactSegment]:
+    """Lay the facts out as segments in runs, each behind WINDOW facts before its run."""
     planner, facts, segments = EncodePlanner(_MODEL, material.prefix), material.facts, []
     for first in range(0, len(facts), FACTS_A_RUN):
         context = [i for fact in facts[max(0, first - WINDOW) : first] for i in fact]

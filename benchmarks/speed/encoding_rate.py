@@ -1,4 +1,4 @@
-"""How fast facts are encoded.
+"""Rate of encoding facts, in runs of one prefill each.
 
 A run of facts is encoded in one prefill behind the facts before it, and several runs are in
 flight. Each time the facts belong to a new owner, so nothing comes from the prefix cache, and
@@ -6,12 +6,13 @@ are dropped afterwards.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
+from app.composition import Progress
 from app.figures import Spread, spread
-from benchmarks.speed.prompt_material import Material
+from benchmarks.speed.prompt_material import PromptMaterial
 from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import EncodeJob, Engine
 from memory_engine.errors import EngineError
@@ -22,26 +23,26 @@ _ALONE = 10  # facts that are encoded one by one
 
 
 async def measure_encoding(
-    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
+    engine: Engine, workload: Workload, material: PromptMaterial, progress: Progress
 ) -> dict[str, Any]:
-    """Facts a second: `material` one by one, and in runs with each number of them in flight."""
+    """Measure facts a second: one by one, and in runs with each number of them in flight."""
     progress("Encoding facts one by one")
     alone = await _alone(engine, material)
     rates = []
-    for clients in bench.encode_in_flight:
+    for clients in workload.encode_in_flight:
         progress(f"Encoding {len(material.facts)} facts, {clients} runs in flight")
-        rates.append(await _rate(engine, material, bench.encode_run, clients))
+        rates.append(await _rate(engine, material, workload.encode_run, clients))
     return {
         "facts": len(material.facts),
         "fact_tokens": len(material.facts[0]),
-        "facts_a_run": bench.encode_run,
+        "facts_a_run": workload.encode_run,
         "window_facts": WINDOW,
         "alone_ms_per_fact": alone,
         "rates": rates,
     }
 
 
-async def _alone(engine: Engine, material: Material) -> Spread:
+async def _alone(engine: Engine, material: PromptMaterial) -> Spread:
     """Milliseconds of encoding one fact behind its window, nothing else going on."""
     times = []
     owned = material.owned_by("bench-alone")
@@ -53,7 +54,9 @@ async def _alone(engine: Engine, material: Material) -> Spread:
     return spread(times[1:] or times)
 
 
-async def _rate(engine: Engine, material: Material, size: int, clients: int) -> dict[str, Any]:
+async def _rate(
+    engine: Engine, material: PromptMaterial, size: int, clients: int
+) -> dict[str, Any]:
     seconds = []
     for number in range(ROUNDS + 1):
         owned = material.owned_by(f"bench-rate-{clients}-{number}")

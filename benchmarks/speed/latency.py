@@ -8,13 +8,18 @@ take turns and the first turn is dropped.
 """
 
 import uuid
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
+from app.composition import Progress
 from app.figures import speedup, spread
-from benchmarks.speed.measured_request import Reply, ask, require_cold, require_injected
-from benchmarks.speed.prompt_material import Material
+from benchmarks.speed.measured_request import (
+    RequestTimes,
+    measure_request,
+    require_cold,
+    require_injected,
+)
+from benchmarks.speed.prompt_material import PromptMaterial
 from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
@@ -24,7 +29,7 @@ WARM_UPS = 1
 
 
 class Arm(StrEnum):
-    """Where the facts of a request come from."""
+    """Source of the facts of a request."""
 
     TEXT = "text"
     KV = "kv"
@@ -32,8 +37,8 @@ class Arm(StrEnum):
     HOST = "host"
 
 
-class Row:
-    """The measurement of one prompt in all arms."""
+class LatencyRow:
+    """Measurement of one prompt in all arms."""
 
     def __init__(self, engine: Engine, prompt: Prompt, *, host: bool) -> None:
         self._engine = engine
@@ -41,11 +46,11 @@ class Row:
         self._arms = [arm for arm in Arm if host or arm is not Arm.HOST]
         self._host = host
         self._warm_salt = uuid.uuid4().hex
-        self._replies: dict[Arm, list[Reply]] = {arm: [] for arm in self._arms}
+        self._replies: dict[Arm, list[RequestTimes]] = {arm: [] for arm in self._arms}
 
     async def fill_cache(self) -> None:
         """Have vLLM's prefix cache hold the prompt for the warm arm."""
-        await ask(self._engine, self._prompt, Mode.TEXT, self._warm_salt)
+        await measure_request(self._engine, self._prompt, Mode.TEXT, self._warm_salt)
 
     async def turn(self, number: int, *, kept: bool) -> None:
         """Measure every arm once, another one first each turn."""
@@ -56,7 +61,7 @@ class Row:
                 self._replies[arm].append(reply)
 
     def as_json(self, k: int) -> dict[str, Any]:
-        """The row of the report; times in milliseconds, counts in tokens."""
+        """Summarise the row; times in milliseconds, counts in tokens."""
         times = {arm: [reply.ttft for reply in got] for arm, got in self._replies.items()}
         usages = [reply.usage for reply in self._replies[Arm.KV]]
         return {
@@ -73,16 +78,16 @@ class Row:
             "missing_segments": max(len(usage.missing) for usage in usages),
         }
 
-    async def _sample(self, arm: Arm) -> Reply:
+    async def _sample(self, arm: Arm) -> RequestTimes:
         # Also before text, so that every arm meets an engine that was as busy.
         before = await self._place(arm)
         if arm is Arm.WARM:
-            return await ask(self._engine, self._prompt, Mode.TEXT, self._warm_salt)
+            return await measure_request(self._engine, self._prompt, Mode.TEXT, self._warm_salt)
         if arm is Arm.TEXT:
-            reply = await ask(self._engine, self._prompt, Mode.TEXT)
+            reply = await measure_request(self._engine, self._prompt, Mode.TEXT)
             require_cold(reply.usage)
             return reply
-        reply = await ask(self._engine, self._prompt, Mode.KV)
+        reply = await measure_request(self._engine, self._prompt, Mode.KV)
         require_injected(self._prompt, reply.usage)
         await self._require_promotions(arm, before)
         return reply
@@ -108,26 +113,32 @@ class Row:
 
 
 async def measure_row(
-    engine: Engine, bench: Workload, material: Material, k: int, progress: Callable[[str], None]
+    engine: Engine,
+    workload: Workload,
+    material: PromptMaterial,
+    k: int,
+    progress: Progress,
 ) -> dict[str, Any]:
-    """A row of the report: the first `k` facts, resident before, in all arms."""
-    row = Row(engine, material.prompt(range(k)), host=bench.host_mib != 0)
+    """Measure a row of the report: the first `k` facts, resident before, in all arms."""
+    row = LatencyRow(engine, material.prompt(range(k)), host=workload.host_mib != 0)
     await row.fill_cache()
-    for number in range(bench.repeats + WARM_UPS):
+    for number in range(workload.repeats + WARM_UPS):
         length = len(material.facts[0]) if material.facts else 0
-        progress(f"k={k}, {length} tokens a fact: turn {number + 1} of {bench.repeats + WARM_UPS}")
+        progress(
+            f"k={k}, {length} tokens a fact: turn {number + 1} of {workload.repeats + WARM_UPS}"
+        )
         await row.turn(number, kept=number >= WARM_UPS)
     return row.as_json(k)
 
 
 async def measure_fact_length(
-    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
+    engine: Engine, workload: Workload, material: PromptMaterial, progress: Progress
 ) -> dict[str, Any]:
-    """A row for facts of another length: they are encoded, measured and dropped."""
+    """Measure a row for facts of another length: they are encoded, measured and dropped."""
     try:
         for run in material.runs():
             await engine.encode(run)
-        row = await measure_row(engine, bench, material, len(material.facts), progress)
+        row = await measure_row(engine, workload, material, len(material.facts), progress)
     finally:
         await engine.drop(material.owner)
     return {"fact_tokens": len(material.facts[0])} | row

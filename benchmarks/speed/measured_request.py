@@ -1,4 +1,4 @@
-"""One measured request, and whether the engine did what the measurement claims."""
+"""Measurement of one request, and checks of injected and cached tokens."""
 
 import time
 import uuid
@@ -12,7 +12,7 @@ from memory_engine.types import Mode, Prompt, Sampling, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RequestTimes:
     """Times of one reply in milliseconds, as its client saw them; names are vLLM's.
 
     ttft: from asking to the first token. itl: between the pieces that follow. e2el: from
@@ -31,18 +31,18 @@ class Reply:
         return (self.e2el - self.ttft) / later if later > 0 else None
 
 
-async def ask(
+async def measure_request(
     engine: Engine,
     prompt: Prompt,
     mode: Mode,
     salt: str = "",
     output_tokens: int = 1,
     on_first: Callable[[], None] | None = None,
-) -> Reply:
-    """Ask for exactly `output_tokens`. Without a `salt` nothing is in the prefix cache.
+) -> RequestTimes:
+    """Generate exactly `output_tokens`. Without a `salt` nothing is in the prefix cache.
 
-    on_first: called at the first token. Raises EngineError if the reply is shorter or has no
-    account.
+    on_first: called at the first token. Raises EngineError if the reply is shorter or ends
+    without a usage.
     """
     sampling = Sampling(
         max_tokens=output_tokens, cache_salt=salt or uuid.uuid4().hex, ignore_eos=True
@@ -58,7 +58,7 @@ async def ask(
     if not pieces or usage is None or usage.output_tokens != output_tokens:
         raise EngineError(f"The engine ended a reply early: {usage} of {output_tokens} tokens.")
     gaps = [later - earlier for earlier, later in pairwise(pieces)]
-    return Reply(pieces[0], pieces[-1], usage, gaps)
+    return RequestTimes(pieces[0], pieces[-1], usage, gaps)
 
 
 def require_cold(usage: Usage) -> None:

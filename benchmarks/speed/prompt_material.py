@@ -1,4 +1,4 @@
-"""What prompts are made of: token ids cut into a prefix, facts and a question."""
+"""Prompt material: token ids cut into a prefix, facts and a question."""
 
 import random
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ _SENTENCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
-    """Token ids of the prefix, of every fact and of the question, and whose they are."""
+class PromptMaterial:
+    """Token ids of the prefix, of every fact and of the question, and their owner."""
 
     prefix: list[int]
     facts: list[list[int]]
@@ -31,7 +31,7 @@ class Material:
     @classmethod
     def cut_from(
         cls, token_ids: Sequence[int], facts: int, fact_tokens: int, owner: str = OWNER
-    ) -> "Material":
+    ) -> "PromptMaterial":
         """Cut a run of at least `prompt_tokens(facts, fact_tokens)` token ids into pieces."""
         assert len(token_ids) >= prompt_tokens(facts, fact_tokens), "too few tokens for the facts"
         ids = list(token_ids)
@@ -45,12 +45,12 @@ class Material:
         )
 
     def prompt(self, order: Sequence[int]) -> Prompt:
-        """Prefix, these facts in this order, question: the same ids in every mode."""
+        """Lay out prefix, these facts in this order, question: the same ids in every mode."""
         token_ids, spans = self._laid_out(order)
         return Prompt(self.owner, token_ids + self.question, spans)
 
     def prompts(self, count: int, k: int) -> list[Prompt]:
-        """Prompts of `k` facts that differ in facts and order. The same ones every time.
+        """Make prompts of `k` facts that differ in facts and order. The same ones every time.
 
         As many as there are facts begin with different facts, so that even without a salt
         of their own no two of them share more than the prefix.
@@ -64,11 +64,11 @@ class Material:
         return made
 
     def runs(self, window: int = 0, size: int = FACTS_A_RUN) -> list[EncodeJob]:
-        """All facts as runs; without facts the prefix alone."""
+        """Cut all facts into runs; without facts the prefix alone."""
         return [self.run(first, window, size) for first in range(0, max(len(self.facts), 1), size)]
 
     def run(self, first: int, window: int = 0, size: int = FACTS_A_RUN) -> EncodeJob:
-        """Up to `size` facts from number `first` on, encoded in one prefill with the prefix.
+        """Make a run of up to `size` facts from number `first` on, one prefill with the prefix.
 
         Between them stand the `window` facts before these, which another run keeps.
         """
@@ -76,9 +76,9 @@ class Material:
         token_ids, spans = self._laid_out(range(start, min(first + size, len(self.facts))))
         return EncodeJob(self.owner, token_ids, (spans[0], *spans[1 + first - start :]))
 
-    def owned_by(self, owner: str) -> "Material":
-        """The same token ids as another owner's: segments of their own, nothing cached."""
-        return Material(self.prefix, self.facts, self.question, owner)
+    def owned_by(self, owner: str) -> "PromptMaterial":
+        """Copy the token ids for another owner: segments of their own, nothing cached."""
+        return PromptMaterial(self.prefix, self.facts, self.question, owner)
 
     def _laid_out(self, order: Sequence[int]) -> tuple[list[int], tuple[Span, ...]]:
         token_ids = list(self.prefix)
@@ -91,13 +91,13 @@ class Material:
 
 
 def random_tokens(vocabulary: int, count: int) -> list[int]:
-    """Token ids of a model that has no tokenizer. The same ones every time."""
+    """Draw token ids for a model that has no tokenizer. The same ones every time."""
     generator = random.Random(_SEED)
     return [generator.randrange(1000, vocabulary - 1000) for _ in range(count)]
 
 
 def word_tokens(model: str, count: int) -> list[int]:
-    """The first `count` token ids of plain English. The same ones every time. Blocks."""
+    """Tokenize plain English; return the first `count` ids. The same ones every time. Blocks."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model)

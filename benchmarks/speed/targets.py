@@ -1,4 +1,4 @@
-"""What is aimed at, and whether a report reaches it."""
+"""Targets of the benchmark, judged by a report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Value = Callable[[Report], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A figure of a report and its bound; without a bound it is only told."""
+    """A figure of a report and its bound; without a bound it is only shown."""
 
     name: str
     unit: str
@@ -20,7 +20,7 @@ class Target:
     at_most: float | None = None
 
     def judge(self, report: Report) -> dict[str, Any]:
-        """As the report says it: `measured` and `reached` are null where there is nothing."""
+        """Judge a report; `measured` and `reached` are null where there is nothing."""
         measured = self.value(report)
         reached = None
         if measured is not None and self.at_least is not None:
@@ -38,7 +38,7 @@ class Target:
 
 
 def judged(report: Report) -> list[dict[str, Any]]:
-    """The targets for the report's device, with what was measured."""
+    """Judge the targets for the report's device."""
     targets = CPU if report["device"] == "cpu" else GPU
     return [target.judge(report) for target in targets]
 

@@ -1,4 +1,4 @@
-"""Requests under load: so many in flight, as text and as KV, over the same prompts.
+"""Throughput under load: requests a second in flight, as text and as KV, on the same prompts.
 
 A closed loop: each of C clients asks its next request when the one before has ended. All
 requests differ in facts and order and have salts of their own, so vLLM's prefix cache serves
@@ -7,13 +7,19 @@ is dropped.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
+from app.composition import Progress
 from app.figures import distribution
-from benchmarks.speed.measured_request import Reply, ask, require_cold, require_injected
-from benchmarks.speed.prompt_material import Material
+from benchmarks.speed.measured_request import (
+    RequestTimes,
+    measure_request,
+    require_cold,
+    require_injected,
+)
+from benchmarks.speed.prompt_material import PromptMaterial
 from benchmarks.speed.workload import Workload
 from memory_engine.engines.base import Engine
 from memory_engine.types import Mode, Prompt
@@ -23,12 +29,12 @@ _FEWEST = 16  # requests of a batch, where fewer were not asked for
 _A_CLIENT = 4  # requests, beyond which few clients would only take long
 
 
-class _Load:
+class _ArmLoad:
     """The batches of one arm: seconds of each, and all replies."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self.replies: list[Reply] = []
+        self.replies: list[RequestTimes] = []
 
     @property
     def requests_per_s(self) -> float:
@@ -54,18 +60,18 @@ class _Load:
 
 
 async def measure_load(
-    engine: Engine, bench: Workload, material: Material, progress: Callable[[str], None]
+    engine: Engine, workload: Workload, material: PromptMaterial, progress: Progress
 ) -> list[dict[str, Any]]:
-    """A row for every number in flight and every reply length. The facts are resident."""
+    """Measure a row for every number in flight and every reply length. The facts are resident."""
     rows = []
-    for clients in bench.concurrency:
-        prompts = material.prompts(_requests(bench.requests, clients), bench.load_k)
+    for clients in workload.concurrency:
+        prompts = material.prompts(_requests(workload.requests, clients), workload.load_k)
         progress(f"{clients} in flight: warm-up")
         for mode in TURNS[0]:
-            await _batch(engine, prompts[:clients], mode, clients, max(bench.output_tokens))
-        for output_tokens in bench.output_tokens:
+            await _batch(engine, prompts[:clients], mode, clients, max(workload.output_tokens))
+        for output_tokens in workload.output_tokens:
             progress(f"{clients} in flight, {output_tokens} output tokens: {len(prompts)} requests")
-            rows.append(await _row(engine, bench.load_k, prompts, clients, output_tokens))
+            rows.append(await _row(engine, workload.load_k, prompts, clients, output_tokens))
     return rows
 
 
@@ -77,7 +83,7 @@ def _requests(most: int, clients: int) -> int:
 async def _row(
     engine: Engine, k: int, prompts: Sequence[Prompt], clients: int, output_tokens: int
 ) -> dict[str, Any]:
-    loads = {mode: _Load() for mode in Mode}
+    loads = {mode: _ArmLoad() for mode in Mode}
     for turn in TURNS:
         for mode in turn:
             seconds, replies = await _batch(engine, prompts, mode, clients, output_tokens)
@@ -99,9 +105,9 @@ async def _row(
 
 async def _batch(
     engine: Engine, prompts: Sequence[Prompt], mode: Mode, clients: int, output_tokens: int
-) -> tuple[float, list[Reply]]:
+) -> tuple[float, list[RequestTimes]]:
     """Seconds that all requests took together, and their replies."""
-    replies: list[Reply] = []
+    replies: list[RequestTimes] = []
     waiting = iter(prompts)
     started = perf_counter()
     try:
@@ -119,10 +125,10 @@ async def _client(
     waiting: Iterator[Prompt],
     mode: Mode,
     output_tokens: int,
-    replies: list[Reply],
+    replies: list[RequestTimes],
 ) -> None:
     for prompt in waiting:
-        reply = await ask(engine, prompt, mode, output_tokens=output_tokens)
+        reply = await measure_request(engine, prompt, mode, output_tokens=output_tokens)
         if mode is Mode.KV:
             require_injected(prompt, reply.usage)
         else:

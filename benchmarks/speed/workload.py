@@ -1,4 +1,4 @@
-"""What a benchmark measures: the numbers a user may give, and sizes that suit a device."""
+"""Workload: the parameters of a benchmark, and sizes that suit a device."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ CHAT_REPLY_TOKENS = 16
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What to measure. The first three fields are always measured, the others on request.
+    """Parameters of a benchmark. The first three fields are always measured, the others on request.
 
     ks: numbers of facts. fact_tokens: tokens of every fact. repeats: measured turns of every
     arm. host_mib: host memory behind the arena, 0 for no such arm, None for as much as the
@@ -119,7 +119,7 @@ class Workload:
 
 
 def prompt_tokens(k: int, fact_tokens: int) -> int:
-    """Tokens of a prompt with `k` facts of `fact_tokens` each."""
+    """Count the tokens of a prompt with `k` facts of `fact_tokens` each."""
     return PREFIX_TOKENS + k * fact_tokens + QUESTION_TOKENS
 
 

@@ -1,4 +1,4 @@
-"""`inferscale bench`: what KV injection costs and gains in time, bytes and requests a second."""
+"""Command `inferscale bench`: time, bytes and requests a second of KV injection."""
 
 import tempfile
 from collections.abc import Mapping
@@ -59,25 +59,25 @@ def bench(
     """Measure time to first token with k facts as text and as injected KV, and more on request."""
 
     async def work(settings: Settings) -> None:
-        await _measure(settings, _plan(context.params), dummy_model, as_json=as_json)
+        await _measure(settings, _workload(context.params), dummy_model, as_json=as_json)
 
     run(work)
 
 
-async def _measure(settings: Settings, plan: "Workload", dummy: str, *, as_json: bool) -> None:
+async def _measure(settings: Settings, workload: "Workload", dummy: str, *, as_json: bool) -> None:
     from benchmarks.speed.bench_session import run_bench
 
     with tempfile.TemporaryDirectory() as folder:
-        report = await run_bench(settings, plan, dummy, Path(folder), note)
+        report = await run_bench(settings, workload, dummy, Path(folder), note)
     (note if as_json else say)(as_tables(report))
     say_json(report)
     if report["errors"]:
         raise EngineError("\n".join(f"{part}: {why}" for part, why in report["errors"].items()))
 
 
-def _plan(options: Mapping[str, Any]) -> "Workload":
-    """What the options ask for; None is an option that was not given."""
-    from benchmarks.speed.bench_session import ENCODE_FACTS, planned
+def _workload(options: Mapping[str, Any]) -> "Workload":
+    """Make the workload that the options ask for; None is an option that was not given."""
+    from benchmarks.speed.bench_session import ENCODE_FACTS, chosen_workload
 
     given: dict[str, Any] = {}
     for name, value in options.items():
@@ -87,7 +87,7 @@ def _plan(options: Mapping[str, Any]) -> "Workload":
             given[name] = value
     if options["encode"] and given["encode_facts"] is None:
         given["encode_facts"] = ENCODE_FACTS
-    return planned(full=options["full"], bandwidth=options["bandwidth"] or None, **given)
+    return chosen_workload(full=options["full"], bandwidth=options["bandwidth"] or None, **given)
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...] | None:

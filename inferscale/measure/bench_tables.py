@@ -1,4 +1,4 @@
-"""The report of `inferscale bench` as tables for people."""
+"""Tables of a report of `inferscale bench`, for people."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ Report = dict[str, Any]
 
 
 def as_tables(report: Report) -> str:
-    """Every part that was measured, and at the end what was aimed at."""
+    """Format every part that was measured, and at the end the targets."""
     parts: list[Callable[[Report], str]] = [
         _rows,
         _fact_lengths,
@@ -163,7 +163,7 @@ def _targets(report: Report) -> str:
 
 
 def target_cells(target: Report) -> list[str]:
-    """Bound, figure and verdict of a target in words."""
+    """Format bound, figure and verdict of a target."""
     unit = target["unit"] if target["unit"] in ("x",) else f" {target['unit']}"
     bound = "-"
     if target["at_least"] is not None:

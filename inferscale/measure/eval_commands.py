@@ -1,4 +1,4 @@
-"""`inferscale eval`: what memory keeps of the answers, on LoCoMo."""
+"""Commands `inferscale eval`: quality of answers and of memory, on data sets."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,6 @@ from typer import Option
 from app.settings import Settings
 from inferscale.command import AsJson, run
 from inferscale.measure.eval_tables import (
-    Table,
     answers_tables,
     as_text,
     end_to_end_tables,
@@ -17,7 +16,7 @@ from inferscale.measure.eval_tables import (
     fidelity_tables,
     retrieval_tables,
 )
-from inferscale.output import note, say, say_json
+from inferscale.output import ReportTable, note, say, say_json
 from memory_engine.errors import SettingsError
 
 evaluate = typer.Typer(help="Measure what memory keeps of the answers.", no_args_is_help=True)
@@ -57,28 +56,23 @@ def fidelity(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Does injected KV answer as the same facts do as text? Likelihood of the gold answers.
+    """Compare injected KV with text by the likelihood of the gold answers.
 
     Lists have commas; the first of each is the base, and one thing is varied at a time.
     """
     given = {"windows": windows, "orders": orders, "tails": tails}
-    otherwise = ABLATION if ablate else DEFAULTS
-    lists = {name: otherwise[name] if text is None else text for name, text in given.items()}
+    lists = (ABLATION if ablate else DEFAULTS) | {n: v for n, v in given.items() if v is not None}
 
     async def work(settings: Settings) -> None:
-        from benchmarks.quality.eval_session import Asked
+        from benchmarks.quality.arms.setups import varied
+        from benchmarks.quality.eval_session import QuestionSelection
         from benchmarks.quality.fidelity import run_fidelity
-        from benchmarks.quality.setups import varied
 
-        setups = varied(
-            _numbers("--k", k),
-            _words(lists["windows"]),
-            _words(lists["orders"]),
-            _numbers("--tails", lists["tails"]),
-            _words(stores),
-        )
-        asked = Asked(data, wrong_gold, limit, seed)
-        report = await run_fidelity(settings, asked, setups, note)
+        every_window, every_order = _words(lists["windows"]), _words(lists["orders"])
+        every_tail = _numbers("--tails", lists["tails"])
+        setups = varied(_numbers("--k", k), every_window, every_order, every_tail, _words(stores))
+        selection = QuestionSelection(data, wrong_gold, limit, seed)
+        report = await run_fidelity(settings, selection, setups, note)
         _show(fidelity_tables(report), report, as_json=as_json)
 
     run(work)
@@ -93,17 +87,19 @@ def answers(
     wrong_gold: Wrong = None,
     as_json: AsJson = False,
 ) -> None:
-    """Are replies as right with injected KV as with text? Token F1 with the gold answers."""
+    """Compare injected KV with text by the token F1 of replies with the gold answers."""
 
     async def work(settings: Settings) -> None:
         from benchmarks.quality.answers import run_answers
-        from benchmarks.quality.eval_session import Asked
-        from benchmarks.quality.setups import varied
+        from benchmarks.quality.arms.setups import varied
+        from benchmarks.quality.eval_session import QuestionSelection
 
         setups = varied(
             _numbers("--k", k), [settings.window], ["time"], [settings.tail], [settings.store_dtype]
         )
-        report = await run_answers(settings, Asked(data, wrong_gold, limit, seed), setups, note)
+        report = await run_answers(
+            settings, QuestionSelection(data, wrong_gold, limit, seed), setups, note
+        )
         _show(answers_tables(report), report, as_json=as_json)
 
     run(work)
@@ -117,13 +113,15 @@ def end_to_end(
     wrong_gold: Wrong = None,
     as_json: AsJson = False,
 ) -> None:
-    """Dialogue in, answers out: facts are extracted and recalled as the product does it."""
+    """Score answers from dialogue: facts are extracted and recalled as the product does it."""
 
     async def work(settings: Settings) -> None:
         from benchmarks.quality.end_to_end import run_end_to_end
-        from benchmarks.quality.eval_session import Asked
+        from benchmarks.quality.eval_session import QuestionSelection
 
-        report = await run_end_to_end(settings, Asked(data, wrong_gold, limit, seed), note)
+        report = await run_end_to_end(
+            settings, QuestionSelection(data, wrong_gold, limit, seed), note
+        )
         _show(end_to_end_tables(report), report, as_json=as_json)
 
     run(work)
@@ -141,7 +139,7 @@ def retrieval(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Does recall find the evidence? No language model is loaded."""
+    """Measure recall of evidence. No language model is loaded."""
 
     async def work(settings: Settings) -> None:
         from benchmarks.quality.without_llm import run_retrieval
@@ -159,7 +157,7 @@ def extraction(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Do the rules find what people say of themselves, and nothing else?"""
+    """Measure recall and precision of the extraction rules on what people say of themselves."""
 
     async def work(settings: Settings) -> None:
         from benchmarks.quality.without_llm import run_extraction
@@ -170,7 +168,7 @@ def extraction(
     run(work)
 
 
-def _show(tables: list[Table], report: dict[str, Any], *, as_json: bool) -> None:
+def _show(tables: list[ReportTable], report: dict[str, Any], *, as_json: bool) -> None:
     (note if as_json else say)(as_text(report, tables))
     say_json(report)
 

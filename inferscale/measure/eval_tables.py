@@ -1,8 +1,8 @@
-"""The reports of `inferscale eval` as tables, for people and for docs/evaluation.md."""
+"""Tables of the reports of `inferscale eval`, for people and for docs/evaluation.md."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from inferscale.output import table
+from inferscale.output import ReportTable, table
 
 Report = dict[str, Any]
 
@@ -23,21 +23,13 @@ _COMPARED = {
 _VERDICTS = {True: "yes", False: "no", None: "-"}
 
 
-class Table(NamedTuple):
-    """What `inferscale.output.table` prints."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[object]]
-
-
-def as_text(report: Report, tables: list[Table]) -> str:
-    """Where a report comes from, and its tables."""
+def as_text(report: Report, tables: list[ReportTable]) -> str:
+    """Format the source of a report, and its tables."""
     return "\n\n".join([source(report), *(table(*each) for each in tables)])
 
 
 def source(report: Report) -> str:
-    """Model, questions, machine and versions."""
+    """Name model, questions, machine and versions."""
     machine = report["hardware"]
     return (
         f"{report['model']} in {report['dtype']}, {_counted(report)} of {report['data']}, "
@@ -51,14 +43,14 @@ def _counted(report: Report) -> str:
     return f"{report['n']} {'turns' if 'grounded_precision' in report else 'questions'}"
 
 
-def fidelity_tables(report: Report) -> list[Table]:
-    """Losses and what is retained, replies, next tokens, categories, what was aimed at."""
+def fidelity_tables(report: Report) -> list[ReportTable]:
+    """Make the tables of losses, next tokens, replies, divergences, categories and targets."""
     parts = (_likelihood, _next_tokens, _replies, _divergences, _categories, _aims)
     return [part(report) for part in parts]
 
 
-def answers_tables(report: Report) -> list[Table]:
-    """F1 by arm, over all questions and by category."""
+def answers_tables(report: Report) -> list[ReportTable]:
+    """Make the table of F1 by arm, over all questions and by category."""
     title = (
         f"Token F1 of greedy replies of {report['reply_tokens']} tokens, 95 % interval; "
         f'"{report["instruction"]}" behind each question'
@@ -76,11 +68,11 @@ def answers_tables(report: Report) -> list[Table]:
         for row in report["rows"]
         for name, figures in ({"all": row} | row["categories"]).items()
     ]
-    return [Table(title, [*columns, "same reply"], rows)]
+    return [ReportTable(title, [*columns, "same reply"], rows)]
 
 
-def end_to_end_tables(report: Report) -> list[Table]:
-    """What came of the dialogue, and F1 by way."""
+def end_to_end_tables(report: Report) -> list[ReportTable]:
+    """Make the table of facts that came of the dialogue, and F1 by arm."""
     title = (
         f"{report['turns']} turns became {sum(report['facts'].values())} facts of "
         f"{len(report['facts'])} users in {report['remember_seconds']:.0f} s; token F1 of greedy "
@@ -89,16 +81,20 @@ def end_to_end_tables(report: Report) -> list[Table]:
     columns = ["questions", "none", "text", "KV", "KV - text", "same reply", "facts used"]
     row: list[object] = [
         report["n"],
-        *(estimate(report["f1"][way]) for way in ("none", "text", "kv")),
+        *(estimate(report["f1"][arm]) for arm in ("none", "text", "kv")),
         estimate(report["kv_over_text"]),
         f"{report['same_reply']:.2f}",
         f"{report['facts_used']:.1f}",
     ]
-    return [Table(title, [*columns, "injected"], [[*row, f"{report['injected_facts']:.1f}"]])]
+    return [ReportTable(title, [*columns, "injected"], [[*row, f"{report['injected_facts']:.1f}"]])]
 
 
-def retrieval_tables(report: Report) -> list[Table]:
-    """Recall of evidence by system and category, and the times of those that were timed."""
+def retrieval_tables(report: Report) -> list[ReportTable]:
+    """Make the tables of recall of evidence, complete evidence, and times."""
+    return [_evidence_shares(report), _complete_evidence(report), _recall_times(report)]
+
+
+def _evidence_shares(report: Report) -> ReportTable:
     cutoffs = [str(k) for k in report["cutoffs"]]
     rows: list[list[object]] = [
         [name, category, found["n"], *(estimate(found["recall"][k]) for k in cutoffs)]
@@ -107,10 +103,26 @@ def retrieval_tables(report: Report) -> list[Table]:
             {"all but adversarial": system["overall"]} | system["by_category"]
         ).items()
     ]
-    columns = ["recall by", "category", "questions", *(f"@{k}" for k in cutoffs)]
     title = (
         f"Share of the evidence among the facts found, of {report['facts']} facts, 95 % interval"
     )
+    return ReportTable(title, ["recall by", "category", "questions", *_at(cutoffs)], rows)
+
+
+def _complete_evidence(report: Report) -> ReportTable:
+    cutoffs = [str(k) for k in report["cutoffs"]]
+    rows: list[list[object]] = [
+        [name, *(estimate(system["overall"]["all_evidence"][k]) for k in cutoffs)]
+        for name, system in report["systems"].items()
+    ]
+    title = (
+        "Share of the questions with all their evidence among the facts found, all but "
+        "adversarial, 95 % interval"
+    )
+    return ReportTable(title, ["recall by", *_at(cutoffs)], rows)
+
+
+def _recall_times(report: Report) -> ReportTable:
     timed = {
         f"{name}, {what}": system[what]
         for name, system in report["systems"].items()
@@ -121,29 +133,19 @@ def retrieval_tables(report: Report) -> list[Table]:
     timed |= {
         f"{what}, {speed['facts']:,} facts": speed[what] for what in ("search_ms", "recall_ms")
     }
-    times: list[list[object]] = [
+    rows: list[list[object]] = [
         [name, *(f"{spread[part]:.2f}" for part in ("mean", "median", "p90", "p99"))]
         for name, spread in timed.items()
     ]
-    complete: list[list[object]] = [
-        [name, *(estimate(system["overall"]["all_evidence"][k]) for k in cutoffs)]
-        for name, system in report["systems"].items()
-    ]
-    heads = ["what", "mean", "median", "p90", "p99"]
-    return [
-        Table(title, columns, rows),
-        Table(
-            "Share of the questions with all their evidence among the facts found, all but "
-            "adversarial, 95 % interval",
-            ["recall by", *columns[3:]],
-            complete,
-        ),
-        Table("Milliseconds", heads, times),
-    ]
+    return ReportTable("Milliseconds", ["what", "mean", "median", "p90", "p99"], rows)
 
 
-def extraction_tables(report: Report) -> list[Table]:
-    """What was found of what people say of themselves, and what was made up."""
+def _at(cutoffs: list[str]) -> list[str]:
+    return [f"@{k}" for k in cutoffs]
+
+
+def extraction_tables(report: Report) -> list[ReportTable]:
+    """Make the tables of statements found and not found, and of facts made up."""
     rows: list[list[object]] = [
         ["first-person statements", report["statements"]],
         ["of them found", f"{report['found']} ({report['recall']:.3f})"],
@@ -156,12 +158,15 @@ def extraction_tables(report: Report) -> list[Table]:
     ]
     missed = sorted(report["missed"].items(), key=lambda each: -each[1])
     title = f"{report['turns']} turns of {report['dialogues']} dialogues"
-    tables = [Table(title, ["what", "count"], rows)]
-    return [*tables, Table("Not found", ["why", "statements"], [list(each) for each in missed])]
+    tables = [ReportTable(title, ["what", "count"], rows)]
+    return [
+        *tables,
+        ReportTable("Not found", ["why", "statements"], [list(each) for each in missed]),
+    ]
 
 
 def estimate(figure: Report) -> str:
-    """A figure with its interval."""
+    """Format a figure with its interval."""
     value, low, high = (figure[name] for name in ("value", "low", "high"))
     if value is None:
         return "-"
@@ -173,7 +178,7 @@ def _setup(row: Report) -> list[object]:
     return [row[name] for name in _SETUP]
 
 
-def _likelihood(report: Report) -> Table:
+def _likelihood(report: Report) -> ReportTable:
     title = (
         "Negative log likelihood of the gold answer, nats a token; retained = "
         "(none - arm) / (none - text), 95 % interval"
@@ -188,10 +193,10 @@ def _likelihood(report: Report) -> Table:
         ]
         for row in report["rows"]
     ]
-    return Table(title, columns, rows)
+    return ReportTable(title, columns, rows)
 
 
-def _replies(report: Report) -> Table:
+def _replies(report: Report) -> ReportTable:
     title = (
         f"Share of the tokens of greedy replies that are text's, {report['reply_tokens']} tokens, "
         "95 % interval"
@@ -205,10 +210,10 @@ def _replies(report: Report) -> Table:
         ]
         for row in report["rows"]
     ]
-    return Table(title, columns, rows)
+    return ReportTable(title, columns, rows)
 
 
-def _next_tokens(report: Report) -> Table:
+def _next_tokens(report: Report) -> ReportTable:
     title = "Share of the likeliest tokens along the gold answer that are text's, 95 % interval"
     columns = [*_SETUP, *_COMPARED.values(), "KV - reordered", "KV - by relevance"]
     rows: list[list[object]] = [
@@ -219,19 +224,19 @@ def _next_tokens(report: Report) -> Table:
         ]
         for row in report["rows"]
     ]
-    return Table(title, columns, rows)
+    return ReportTable(title, columns, rows)
 
 
-def _divergences(report: Report) -> Table:
+def _divergences(report: Report) -> ReportTable:
     title = "The reply's first token: mean KL(text || arm) in nats"
     rows: list[list[object]] = [
         [*_setup(row), *(f"{row['kl'][arm]['mean']:.3f}" for arm in _COMPARED)]
         for row in report["rows"]
     ]
-    return Table(title, [*_SETUP, *_COMPARED.values()], rows)
+    return ReportTable(title, [*_SETUP, *_COMPARED.values()], rows)
 
 
-def _categories(report: Report) -> Table:
+def _categories(report: Report) -> ReportTable:
     columns = [*_SETUP, "category", "questions", "none", "text", "KV", "KV retains", "KV agrees"]
     rows: list[list[object]] = [
         [
@@ -245,10 +250,10 @@ def _categories(report: Report) -> Table:
         for row in report["rows"]
         for name, of_it in row["categories"].items()
     ]
-    return Table("The same by category", columns, rows)
+    return ReportTable("The same by category", columns, rows)
 
 
-def _aims(report: Report) -> Table:
+def _aims(report: Report) -> ReportTable:
     rows: list[list[object]] = [
         [
             aim["name"],
@@ -258,4 +263,4 @@ def _aims(report: Report) -> Table:
         ]
         for aim in report["targets"]
     ]
-    return Table("What was aimed at", ["what", "target", "measured", "reached"], rows)
+    return ReportTable("What was aimed at", ["what", "target", "measured", "reached"], rows)

@@ -1,9 +1,8 @@
-"""The report of `inferscale plan` as tables, for people and for docs/scale.md."""
+"""Tables of a report of `inferscale plan`, for people and for docs/scale.md."""
 
 from typing import Any
 
-from inferscale.measure.eval_tables import Table
-from inferscale.output import counted, table
+from inferscale.output import ReportTable, counted, table
 
 Report = dict[str, Any]
 
@@ -27,12 +26,12 @@ _TIERS = {
 
 
 def as_text(report: Report) -> str:
-    """Where the rates come from, and all tables."""
+    """Format the source of the rates, and all tables."""
     return "\n\n".join([source(report), *(table(*each) for each in tables(report))])
 
 
 def source(report: Report) -> str:
-    """For which hardware and model the rates hold, and what is no measurement."""
+    """Name hardware and model for which the rates hold, and the figures that are no measurement."""
     rates, fleet = report["rates"], report["fleet"]
     held = f"Rates of {rates['model']} on {rates['tensor_parallel']} {rates['hardware']}: "
     notes = [f"an estimate, {rates['estimate']}" if rates["estimate"] else "measured"]
@@ -46,28 +45,28 @@ def source(report: Report) -> str:
     )
 
 
-def tables(report: Report) -> list[Table]:
-    """Bytes, users an engine, times, engines, load and encoding."""
+def tables(report: Report) -> list[ReportTable]:
+    """Make the tables of bytes, users an engine, times, engines, load and encoding."""
     return [part(report) for part in (_bytes, _users, _times, _engines, _load, _encoding)]
 
 
-def _bytes(report: Report) -> Table:
+def _bytes(report: Report) -> ReportTable:
     names = {"a_token": "a token", "a_fact": "a fact", "a_user": "a user", "fleet": "all users"}
     stored = "" if report["fleet"]["store"] == "auto" else f", {report['fleet']['store']}"
     rows: list[list[object]] = [[names[k], size(n)] for k, n in report["bytes"].items()]
-    return Table(f"KV{stored}", ["of", "bytes"], rows)
+    return ReportTable(f"KV{stored}", ["of", "bytes"], rows)
 
 
-def _users(report: Report) -> Table:
+def _users(report: Report) -> ReportTable:
     engine = report["engine"]
     rows: list[list[object]] = [
         [tier, size(engine["bytes"][tier]), f"{users:,}"] for tier, users in engine["users"].items()
     ]
     used = f"weights {size(engine['bytes']['weights'])}, cache {size(engine['bytes']['cache'])}"
-    return Table(f"An engine, beside {used}", ["for facts", "bytes", "users"], rows)
+    return ReportTable(f"An engine, beside {used}", ["for facts", "bytes", "users"], rows)
 
 
-def _times(report: Report) -> Table:
+def _times(report: Report) -> ReportTable:
     fleet, text = report["fleet"], report["ttft_ms"]["text"]
     rows: list[list[object]] = [
         [_TIERS[tier], f"{ms:,.1f}", f"{text / ms:.2f}x"]
@@ -76,10 +75,10 @@ def _times(report: Report) -> Table:
     ]
     facts = min(fleet["k"], fleet["facts"])
     title = f"Time to first token with {facts} facts, alone on an engine"
-    return Table(title, ["facts", "ms", "text / this"], rows)
+    return ReportTable(title, ["facts", "ms", "text / this"], rows)
 
 
-def _engines(report: Report) -> Table:
+def _engines(report: Report) -> ReportTable:
     needed = report["engines_needed"]
     rows: list[list[object]] = [
         [what, f"{needed[name]:,}"] for name, what in _NEEDED.items() if needed[name] is not None
@@ -89,10 +88,10 @@ def _engines(report: Report) -> Table:
         f"Engines for {load['messages_per_s']:,.1f} messages/s, {load['talking']:,.0f} users "
         f"talking, engines busy {report['fleet']['utilization']:.0%} at most"
     )
-    return Table(title, ["for", "engines"], rows)
+    return ReportTable(title, ["for", "engines"], rows)
 
 
-def _load(report: Report) -> Table:
+def _load(report: Report) -> ReportTable:
     rows: list[list[object]] = [
         [
             arm,
@@ -108,10 +107,10 @@ def _load(report: Report) -> Table:
         f"Load on {counted(report['engines'], 'engine')}: {load['held_at_opening']:.1%} of "
         f"conversations begin with KV, {load['as_text']:.1%} of messages have none"
     )
-    return Table(title, columns, rows)
+    return ReportTable(title, columns, rows)
 
 
-def _encoding(report: Report) -> Table:
+def _encoding(report: Report) -> ReportTable:
     encoding = report["encoding"]
     rows: list[list[object]] = [
         [name, *(f"{each:,.1f}" for each in figures)]
@@ -128,20 +127,20 @@ def _encoding(report: Report) -> Table:
         f"{encoding['utilization']:.1%} busy; then the loss of one of "
         f"{counted(report['engines'], 'engine')}"
     )
-    return Table(title, ["what", "alone", "beside a chat"], rows)
+    return ReportTable(title, ["what", "alone", "beside a chat"], rows)
 
 
 def simulated_as_text(report: Report) -> str:
-    """What a simulation found."""
+    """Format the report of a simulation."""
     return "\n\n".join(table(*each) for each in simulation_tables(report))
 
 
-def simulation_tables(report: Report) -> list[Table]:
-    """Where KV was found and how long it took, by span; and what the loss did."""
+def simulation_tables(report: Report) -> list[ReportTable]:
+    """Make the tables of times and tiers by span, and of the loss."""
     return [_spans(report), _loss(report)]
 
 
-def _spans(report: Report) -> Table:
+def _spans(report: Report) -> ReportTable:
     rows: list[list[object]] = [
         [
             name,
@@ -159,10 +158,10 @@ def _spans(report: Report) -> Table:
         f"simulated in {report['took_s']:.0f} s of one core"
     )
     columns = ["span", "messages", "device", "host", "disk", "text"]
-    return Table(title, [*columns, "TTFT median, ms", "p90", "p99", "mean wait"], rows)
+    return ReportTable(title, [*columns, "TTFT median, ms", "p90", "p99", "mean wait"], rows)
 
 
-def _loss(report: Report) -> Table:
+def _loss(report: Report) -> ReportTable:
     encoding, moved = report["encoding"], report["moved"]
     rows: list[list[object]] = [
         ["busiest engine", f"{report['busiest']:.1%}"],
@@ -182,7 +181,7 @@ def _loss(report: Report) -> Table:
             ["messages asked again elsewhere", f"{report['retried']:,}"],
             ["replies broken off", f"{report['broken']:,}"],
         ]
-    return Table("Engines, and the loss of one", ["what", "figure"], rows)
+    return ReportTable("Engines, and the loss of one", ["what", "figure"], rows)
 
 
 def _share(share: float | None) -> str:
@@ -190,7 +189,7 @@ def _share(share: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in the binary unit that suits."""
+    """Format bytes in the binary unit that suits."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if count < 1024:
             return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"

@@ -1,19 +1,16 @@
-"""`inferscale facts`: see, teach and undo. Facts live in SQL: no LLM is loaded."""
+"""Commands `inferscale facts`: see, teach and undo. Facts live in SQL: no LLM is loaded."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.settings import Settings
-from inferscale.command import AsJson, User, run
+from inferscale.command import AsJson, User, opened_database, run
 from inferscale.output import say, say_json, table
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.db.database import Database
     from agent.entities import Fact, FactEvent
 
 facts = typer.Typer(help="See, teach and forget facts.", no_args_is_help=True)
@@ -32,7 +29,7 @@ def add(
         from agent.facts.manual_facts import stated
 
         candidates = [stated(text) for text in texts]
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             added = await FactStore(database).add(user, candidates)
         _show(added, as_json)
 
@@ -46,7 +43,7 @@ def list_(user: User, as_json: AsJson = False) -> None:
     async def work(settings: Settings) -> None:
         from agent.facts.fact_store import FactStore
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             active = await FactStore(database).active(user)
         _show(active, as_json)
 
@@ -64,7 +61,7 @@ def undo(
     async def work(settings: Settings) -> None:
         from agent.facts.undo import undo as undo_change
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             restored = await undo_change(database, user, fact_id)
         _show(restored, as_json)
 
@@ -82,7 +79,7 @@ def history(
     async def work(settings: Settings) -> None:
         from agent.facts.fact_store import FactStore
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             events = await FactStore(database).history(user, fact_id)
         if as_json:
             say_json([_event_json(event) for event in events])
@@ -114,31 +111,15 @@ def reindex(user: User, as_json: AsJson = False) -> None:
 
     async def work(settings: Settings) -> None:
         from agent.facts.reindex import reindex
-        from app.composition import open_database, open_embedder
+        from app.composition import open_embedder
 
-        database = await open_database(settings)
-        try:
-            async with open_embedder(settings) as embedder:
-                count = await reindex(database, embedder, user)
-                model = embedder.model
-        finally:
-            await database.aclose()
+        async with opened_database(settings) as database, open_embedder(settings) as embedder:
+            count = await reindex(database, embedder, user)
+            model = embedder.model
         report = {"facts": count, "model": model.id, "dimension": model.dimension}
         say_json(report) if as_json else say(f"Embedded {count} facts with model {model.id}.")
 
     run(work)
-
-
-@asynccontextmanager
-async def facts_database(settings: Settings) -> AsyncIterator["Database"]:
-    """The database, closed at the end."""
-    from app.composition import open_database
-
-    database = await open_database(settings)
-    try:
-        yield database
-    finally:
-        await database.aclose()
 
 
 def _show(facts: "list[Fact]", as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`inferscale facts forget` and `inferscale facts audit`: take away, and prove that it is gone."""
+"""Commands `inferscale facts forget` and `inferscale facts audit`: erasure, and its proof."""
 
 import asyncio
 from typing import Annotated
@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from app.settings import Settings
-from inferscale.command import ENGINE_ERROR, USER_ERROR, AsJson, User, run
-from inferscale.memory.fact_commands import facts_database
+from inferscale.command import ENGINE_ERROR, USER_ERROR, AsJson, User, opened_database, run
 from inferscale.output import counted, note, say, say_json, table
 
 
@@ -56,7 +55,7 @@ async def _forget(
     """Forget these facts, the conversation, or else everything; how many, and what failed."""
     from agent.facts.forgetting import Forgetting
 
-    async with facts_database(settings) as database:
+    async with opened_database(settings) as database:
         forgetting = Forgetting(database)
         if conversation is not None:
             return await forgetting.conversation(user, conversation), {}

@@ -1,6 +1,6 @@
-"""`inferscale ask` and `inferscale compare`: a question, answered with what is known."""
+"""Commands `inferscale ask` and `inferscale compare`: replies to one question."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,12 +10,12 @@ from inferscale.command import AsJson, User, run
 from inferscale.output import note, say, say_json, table
 from memory_engine.types import Mode
 
-Question = Annotated[str, typer.Argument(help="What to ask.")]
+QuestionText = Annotated[str, typer.Argument(help="What to ask.")]
 K = Annotated[int | None, typer.Option("--k", min=0, help="How many facts to recall.")]
 
 
 def ask(
-    question: Question,
+    question: QuestionText,
     user: User,
     mode: Annotated[
         Mode | None, typer.Option(help="Who computes the facts' KV. Left out: kv if it can be.")
@@ -40,13 +40,13 @@ def ask(
                     say(event.text, end="")
                 elif isinstance(event, Reply):
                     say_json(event.as_json()) if as_json else say()
-                    note(account_of(event))
+                    note(trace_line(event))
 
     run(work)
 
 
 def compare(
-    question: Question,
+    question: QuestionText,
     user: User,
     k: K = None,
     repeats: Annotated[int, typer.Option(min=1, help="Measured turns of each mode.")] = 3,
@@ -69,33 +69,35 @@ def compare(
             )
         if as_json:
             say_json(report)
-            return
-        say(
-            table(
-                f"{question} (n={report['n']} after {report['warm_ups_dropped']} warm-up)",
-                ["", "first token, ms", "p90", "prompt", "injected", "prefilled", "reply"],
-                [
-                    [
-                        name,
-                        report[name]["ttft_spread_ms"]["median"],
-                        report[name]["ttft_spread_ms"]["p90"],
-                        report[name]["prompt_tokens"],
-                        report[name]["injected_tokens"],
-                        report[name]["prefilled_tokens"],
-                        report[name]["reply"],
-                    ]
-                    for name in ("text", "kv")
-                ],
-            )
-        )
-        same = "the same reply" if report["same_reply"] else "another reply"
-        say(f"KV is {report['speedup']:.1f}x as fast to the first token, with {same}.")
+        else:
+            say(_comparison(question, report))
 
     run(work)
 
 
-def account_of(reply: Reply) -> str:
-    """How a reply came about, in one line, and what did not fit."""
+def _comparison(question: str, report: dict[str, Any]) -> str:
+    """Format the report of a comparison as a table and a sentence."""
+    columns = ["", "first token, ms", "p90", "prompt", "injected", "prefilled", "reply"]
+    rows = [
+        [
+            mode,
+            report[mode]["ttft_spread_ms"]["median"],
+            report[mode]["ttft_spread_ms"]["p90"],
+            report[mode]["prompt_tokens"],
+            report[mode]["injected_tokens"],
+            report[mode]["prefilled_tokens"],
+            report[mode]["reply"],
+        ]
+        for mode in ("text", "kv")
+    ]
+    title = f"{question} (n={report['n']} after {report['warm_ups_dropped']} warm-up)"
+    same = "the same reply" if report["same_reply"] else "another reply"
+    verdict = f"KV is {report['speedup']:.1f}x as fast to the first token, with {same}."
+    return f"{table(title, columns, rows)}\n{verdict}"
+
+
+def trace_line(reply: Reply) -> str:
+    """Format the trace of a reply in one line; a second one if recalled facts did not fit."""
     times = reply.timings
     line = (
         f"{reply.mode}: first token after {reply.ttft_ms:.0f} ms (recall {times.recall_ms:.0f}, "

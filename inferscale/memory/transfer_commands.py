@@ -1,4 +1,4 @@
-"""`inferscale facts export` and `inferscale facts import`: a user's facts as a file."""
+"""Commands `inferscale facts export` and `inferscale facts import`: a user's facts as a file."""
 
 import asyncio
 from pathlib import Path
@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from app.settings import Settings
-from inferscale.command import AsJson, User, run
-from inferscale.memory.fact_commands import facts_database
+from inferscale.command import AsJson, User, opened_database, run
 from inferscale.output import counted, note, say, say_json
 from memory_engine.errors import UserError
 
@@ -24,7 +23,7 @@ def export(
     async def work(settings: Settings) -> None:
         from agent.facts.transfer.exporter import export_facts
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             document = await export_facts(database, user)
         text = document.model_dump_json(indent=2)
         if output is None:
@@ -47,7 +46,7 @@ def import_(
         from agent.facts.transfer.importer import import_facts
 
         text = await asyncio.to_thread(_read, file)
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             done = await import_facts(database, user, text)
         if as_json:
             say_json({"added": done.added, "known": done.known, "left_out": done.left_out})

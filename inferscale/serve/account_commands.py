@@ -1,4 +1,4 @@
-"""`inferscale accounts`: who signs in with a password."""
+"""Commands `inferscale accounts`: logins with a password."""
 
 import asyncio
 import sys
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.settings import Settings
-from inferscale.command import ENGINE_ERROR, AsJson, run
-from inferscale.memory.fact_commands import facts_database
+from inferscale.command import ENGINE_ERROR, AsJson, opened_database, run
 from inferscale.output import counted, note, say, say_json, table
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ FromStdin = Annotated[
 ]
 
 
-class Memory(StrEnum):
-    """What becomes of what is known of a user."""
+class MemoryChoice(StrEnum):
+    """Choice between keeping and forgetting the memory of a removed account."""
 
     KEEP = "keep"
     FORGET = "forget"
@@ -40,7 +39,7 @@ def add(name: Name, password_stdin: FromStdin = False) -> None:
     async def work(settings: Settings) -> None:
         from app.auth.accounts import Accounts
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             made = await Accounts(database).add(name, password)
         note(f"{made} can sign in.")
 
@@ -54,7 +53,7 @@ def list_(as_json: AsJson = False) -> None:
     async def work(settings: Settings) -> None:
         from app.auth.accounts import Accounts
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             found = await Accounts(database).listed()
         rows = [(a.name, f"{a.created_at:%Y-%m-%d}", f"{a.changed_at:%Y-%m-%d}") for a in found]
         columns = ("name", "made", "password")
@@ -74,7 +73,7 @@ def password(name: Name, password_stdin: FromStdin = False) -> None:
     async def work(settings: Settings) -> None:
         from app.auth.accounts import Accounts
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             await Accounts(database).set_password(name, new)
         note(f"The password of {name} is changed, and every browser signed out.")
 
@@ -85,7 +84,7 @@ def password(name: Name, password_stdin: FromStdin = False) -> None:
 def remove(
     name: Name,
     memory: Annotated[
-        Memory,
+        MemoryChoice,
         typer.Option(
             prompt="What becomes of all that was told?",
             help="What becomes of the memory. Asked for where it is not given.",
@@ -97,23 +96,23 @@ def remove(
     async def work(settings: Settings) -> None:
         from app.auth.accounts import Accounts
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             await Accounts(database).remove(name)
         note(f"{name} cannot sign in any more, and their API keys are revoked.")
-        if memory is Memory.FORGET:
+        if memory is MemoryChoice.FORGET:
             await _forget(settings, name.strip())
 
     run(work)
 
 
 async def _forget(settings: Settings, name: str) -> None:
-    """Forget everything of an account, with what its programs were told, and look after it."""
+    """Forget the memory of an account and of its programs, and audit it."""
     from agent.facts.forgetting import Forgetting
     from app.auth.accounts import users_of
     from app.offline_erasure import audit, remove_snapshot
 
     count, left = 0, list["Finding"]()
-    async with facts_database(settings) as database:
+    async with opened_database(settings) as database:
         users = await users_of(database, name)
         for user in users:
             count += await Forgetting(database).everything(user)

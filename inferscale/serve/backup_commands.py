@@ -1,4 +1,4 @@
-"""`inferscale backup` and `inferscale restore`: an SQLite database as one file, and back."""
+"""Commands `inferscale backup` and `inferscale restore`: an SQLite database as one file."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`inferscale engine`: vLLM's own server with the connector, for programs elsewhere."""
+"""Command `inferscale engine`: vLLM's own server with the connector, for programs elsewhere."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`inferscale migrate` and `inferscale doctor`: is everything as it should be?"""
+"""Commands `inferscale migrate` and `inferscale doctor`: database revision and checks."""
 
 from functools import partial
 from typing import Annotated

@@ -1,12 +1,11 @@
-"""`inferscale keys`: who may use the API, and the page once it is open to others."""
+"""Commands `inferscale keys`: keys for the API, and for the page once it is open to others."""
 
 from typing import Annotated
 
 import typer
 
 from app.settings import Settings
-from inferscale.command import AsJson, User, run
-from inferscale.memory.fact_commands import facts_database
+from inferscale.command import AsJson, User, opened_database, run
 from inferscale.output import note, say, say_json, table
 
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
@@ -23,7 +22,7 @@ def add(
     async def work(settings: Settings) -> None:
         from app.auth.api_keys import ApiKeys
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             key = await ApiKeys(database).add(user, name)
         if as_json:
             say_json({"key": key, "user": user})
@@ -44,7 +43,7 @@ def list_(
     async def work(settings: Settings) -> None:
         from app.auth.api_keys import ApiKeys
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             found = await ApiKeys(database).listed(user)
         rows = [
             (k.id, k.owner, k.name, f"{k.created_at:%Y-%m-%d}", "revoked" if k.revoked_at else "")
@@ -66,7 +65,7 @@ def revoke(key_id: Annotated[str, typer.Argument(help="From `inferscale keys lis
     async def work(settings: Settings) -> None:
         from app.auth.api_keys import ApiKeys
 
-        async with facts_database(settings) as database:
+        async with opened_database(settings) as database:
             await ApiKeys(database).revoke(key_id)
         note(f"Key {key_id} is revoked.")
 

@@ -1,4 +1,4 @@
-"""`inferscale serve`: the chat in the browser."""
+"""Command `inferscale serve`: the chat in the browser."""
 
 from typing import Annotated
 

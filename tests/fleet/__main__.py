@@ -1,4 +1,4 @@
-"""`make fleet`: a whole fleet on this machine, its failures, and what they cost its users.
+"""Program of `make fleet`: a whole fleet on this machine, its failures and their cost.
 
 python -m tests.fleet [--users 8] [--crowd 100] [--only engine,app] [--write]
 """
@@ -17,7 +17,7 @@ from scripts.fleet_report import REPORT, Report, as_markdown, report
 from tests.conftest import postgres_programs
 from tests.fleet.fleet_run import Run
 from tests.fleet.fleet_server import running
-from tests.fleet.scenarios import SCENARIOS, Scenario
+from tests.fleet.scenarios import SCENARIOS, FailureScenario
 from tests.fleet.user_journal import Journal
 
 STOPPED = 130
@@ -71,7 +71,7 @@ async def _run(folder: Path, given: argparse.Namespace, played: list[Report]) ->
         _note("ending ...")
 
 
-async def _play(run: Run, scenario: Scenario, users: int) -> Report:
+async def _play(run: Run, scenario: FailureScenario, users: int) -> Report:
     _note(f"{scenario.name} ...")
     journal, began = Journal(), monotonic()
     spans = await scenario.play(run, journal, users)

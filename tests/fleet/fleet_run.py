@@ -1,4 +1,4 @@
-"""One run over a machine: users of a scenario, and what the fleet holds of them afterwards."""
+"""One run over a machine: users of a scenario, and a check of the fleet's memory afterwards."""
 
 import asyncio
 from collections import defaultdict
@@ -78,7 +78,7 @@ class Run:
         return monotonic() - began
 
     async def check(self, journal: Journal) -> None:
-        """Compare what was acknowledged with what the database and both apps hold."""
+        """Compare acknowledged turns and facts with those in the database and both apps."""
         stored = await asyncio.to_thread(self._stored)
         journal.compare_turns(stored)
         for app in range(len(self.apis)):

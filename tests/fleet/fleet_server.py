@@ -1,4 +1,4 @@
-"""The whole fleet on this machine: PostgreSQL, two engines, vLLM's router, two app processes."""
+"""Server of the whole fleet: PostgreSQL, two engines, vLLM's router, two app processes."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ class Machine:
 
 @asynccontextmanager
 async def running(folder: Path, programs: Path) -> AsyncIterator[Machine]:
-    """The fleet, with its data and logs in `folder`. `programs`: PostgreSQL's server programs.
+    """Run the fleet, with data and logs in `folder`. `programs`: PostgreSQL's server programs.
 
     Raises RuntimeError when a part does not start, or leaves a process behind.
     """
@@ -77,63 +77,57 @@ async def running(folder: Path, programs: Path) -> AsyncIterator[Machine]:
 
 def _parts(folder: Path, model: Path, server: PostgresServer, database: str) -> Machine:
     ports = free_ports(7)
-    engines, (router, metrics), apps = ports[:2], ports[2:4], ports[4:]
-    urls = [f"http://127.0.0.1:{port}" for port in engines]
+    engine_urls, apps = [_url(port) for port in ports[:2]], ports[4:]
     common = _environment(model, folder)
-
-    def engine(number: int) -> Program:
-        command = [
-            "-m",
-            "inferscale",
-            "engine",
-            "--port",
-            str(engines[number]),
-            "--",
-            *ENGINE_OPTIONS,
-        ]
-        health, log = f"{urls[number]}/health", folder / f"engine-{number}.log"
-        return Program(f"engine {number}", command, health, common, log)
-
-    elsewhere = {
-        "INFERSCALE_ENGINES": ",".join(urls),
-        "INFERSCALE_ROUTER": f"http://127.0.0.1:{router}",
+    engines = [_engine(number, ports[number], common, folder) for number in range(2)]
+    stored = common | {"INFERSCALE_DATABASE_URL": database}
+    shared = stored | {
+        "INFERSCALE_ENGINES": ",".join(engine_urls),
+        "INFERSCALE_ROUTER": _url(ports[2]),
     }
-
-    def app(number: int, engine: dict[str, str] = elsewhere) -> Program:
-        environment = (
-            common
-            | engine
-            | {
-                "INFERSCALE_DATA_DIR": str(folder / f"app-{number}"),
-                "INFERSCALE_DATABASE_URL": database,
-                "INFERSCALE_PORT": str(apps[number]),
-                "INFERSCALE_EXTRACTOR": "rules",
-                "INFERSCALE_TAIL": "0",
-            }
-        )
-        health, log = f"http://127.0.0.1:{apps[number]}/readyz", folder / f"app-{number}.log"
-        return Program(f"app {number}", ["-m", "inferscale", "serve"], health, environment, log)
-
-    options = f"--policy consistent_hash --port {router} --prometheus-port {metrics}"
-    options += " --health-check-interval-secs 1 --health-failure-threshold 1"
-    options += " --health-success-threshold 1 --disable-circuit-breaker"
-    options += " --log-level error --worker-urls"
-    command = [str(ROUTER), *options.split(), *urls]
-    health = f"http://127.0.0.1:{router}/health"
     return Machine(
         server,
         database,
-        (engine(0), engine(1)),
-        Program("router", command, health, common, folder / "router.log"),
-        (app(0), app(1)),
-        app(2, {}),
-        (
-            f"http://127.0.0.1:{apps[0]}",
-            f"http://127.0.0.1:{apps[1]}",
-            f"http://127.0.0.1:{apps[2]}",
-        ),
+        (engines[0], engines[1]),
+        _router(ports[2], ports[3], engine_urls, common, folder),
+        (_app(0, apps[0], shared, folder), _app(1, apps[1], shared, folder)),
+        _app(2, apps[2], stored, folder),
+        (_url(apps[0]), _url(apps[1]), _url(apps[2])),
         folder / "app-2" / "kv",
     )
+
+
+def _url(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
+
+
+def _engine(number: int, port: int, environment: dict[str, str], folder: Path) -> Program:
+    command = ["-m", "inferscale", "engine", "--port", str(port), "--", *ENGINE_OPTIONS]
+    health, log = f"{_url(port)}/health", folder / f"engine-{number}.log"
+    return Program(f"engine {number}", command, health, environment, log)
+
+
+def _router(
+    port: int, metrics: int, engines: list[str], environment: dict[str, str], folder: Path
+) -> Program:
+    options = f"--policy consistent_hash --port {port} --prometheus-port {metrics}"
+    options += " --health-check-interval-secs 1 --health-failure-threshold 1"
+    options += " --health-success-threshold 1 --disable-circuit-breaker"
+    options += " --log-level error --worker-urls"
+    command = [str(ROUTER), *options.split(), *engines]
+    return Program("router", command, f"{_url(port)}/health", environment, folder / "router.log")
+
+
+def _app(number: int, port: int, environment: dict[str, str], folder: Path) -> Program:
+    own = {
+        "INFERSCALE_DATA_DIR": str(folder / f"app-{number}"),
+        "INFERSCALE_PORT": str(port),
+        "INFERSCALE_EXTRACTOR": "rules",
+        "INFERSCALE_TAIL": "0",
+    }
+    health, log = f"{_url(port)}/readyz", folder / f"app-{number}.log"
+    command = ["-m", "inferscale", "serve"]
+    return Program(f"app {number}", command, health, environment | own, log)
 
 
 def _environment(model: Path, folder: Path) -> dict[str, str]:

@@ -18,8 +18,8 @@ COMPARED = 10  # users of a crowd whose replies are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
-    """What is done to the fleet, and whether users may see connections break.
+class FailureScenario:
+    """A failure of the fleet, and whether users may see connections break.
 
     `play` returns seconds worth telling, by name.
     """
@@ -161,13 +161,13 @@ async def crowd(run: Run, journal: Journal, users: int) -> dict[str, float]:
 
 
 SCENARIOS = {
-    "steady": Scenario("nothing fails", steady),
-    "engine": Scenario("an engine is killed mid-stream", engine_killed),
-    "app": Scenario("an app is killed mid-remember", app_killed, breaks=True),
-    "database": Scenario("PostgreSQL is killed, then stopped", database_killed),
-    "emptied": Scenario("both engines restart empty", engines_emptied),
-    "snapshots": Scenario("snapshots on disk are poisoned", snapshots_poisoned),
-    "crowd": Scenario("an engine is killed under a crowd", crowd, crowd=True),
+    "steady": FailureScenario("nothing fails", steady),
+    "engine": FailureScenario("an engine is killed mid-stream", engine_killed),
+    "app": FailureScenario("an app is killed mid-remember", app_killed, breaks=True),
+    "database": FailureScenario("PostgreSQL is killed, then stopped", database_killed),
+    "emptied": FailureScenario("both engines restart empty", engines_emptied),
+    "snapshots": FailureScenario("snapshots on disk are poisoned", snapshots_poisoned),
+    "crowd": FailureScenario("an engine is killed under a crowd", crowd, crowd=True),
 }
 
 

@@ -1,4 +1,4 @@
-"""The report adds the counts up, and its tables say what happened."""
+"""The report of a fleet run: counts added up, and tables."""
 
 from scripts.fleet_report import as_markdown, report
 from tests.fleet.user_journal import Failure, Journal

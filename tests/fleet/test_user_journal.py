@@ -1,4 +1,4 @@
-"""What is counted of users: what was acknowledged and is gone, is another's, or is unclear."""
+"""Counts of a user journal: lost, foreign, wrong and unclear."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What users of one scenario did and saw, and what is counted of it."""
+"""Journal of one scenario's users, and the counts made of it."""
 
 import re
 from collections import Counter
@@ -22,13 +22,13 @@ class Failure:
 
     @property
     def clear(self) -> bool:
-        """Whether it was said on purpose, in words for the user."""
+        """True if the error was raised on purpose, in words for the user."""
         return bool(self.message.strip()) and self.message not in (FAILED, NO_ANSWER)
 
 
 @dataclass
 class Journal:
-    """Filled by users, then compared with what the fleet holds.
+    """Journal filled by users, then compared with the fleet's memory.
 
     `turns` and `facts` are what was acknowledged, by user: messages and whole replies, and
     the word of each fact. `foreign` and `wrong` are memories served to the wrong user, and
@@ -59,7 +59,7 @@ class Journal:
             self.wrong += [f"{user}: {word} twice" for word in words if counted[word] > 1]
 
     def counts(self, *, breaks: bool = False) -> dict[str, int]:
-        """What has to be 0. With `breaks`, users may see connections that break."""
+        """Count the faults that must be 0. With `breaks`, users may see connections that break."""
         unclear = [f for f in self.failures if not f.clear]
         if breaks:
             unclear = [f for f in unclear if f.message != NO_ANSWER]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -28,7 +29,7 @@ def inferscale(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def json_of(result: Result) -> object:
+def json_of(result: Result) -> Any:
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("\n") == 1, "exactly one line"
     return json.loads(result.stdout)
@@ -91,7 +92,7 @@ def test_facts_are_added_listed_forgotten_and_their_history_is_kept() -> None:
     assert json_of(inferscale("facts", "list", "--user", "ann", "--json")) == added
     assert json_of(inferscale("facts", "list", "--user", "bob", "--json")) == []
     embedded = json_of(inferscale("facts", "reindex", "--user", "ann", "--json"))
-    assert (embedded["facts"], embedded["dimension"]) == (1, 384)  # type: ignore[index]
+    assert (embedded["facts"], embedded["dimension"]) == (1, 384)
     gone = json_of(inferscale("facts", "forget", "--user", "ann", fact["id"], "--json"))
     assert gone == {"facts": 1, "forgotten": [fact["id"]]}
     assert json_of(inferscale("facts", "list", "--user", "ann", "--json")) == []

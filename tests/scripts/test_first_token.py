@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from benchmarks.speed.prompt_material import Material, random_tokens
+from benchmarks.speed.prompt_material import PromptMaterial, random_tokens
 from memory_engine.errors import EngineError
 from memory_engine.types import Mode
 from scripts.first_token import measure, timed, timed_connector
 from scripts.stages import LATE, STAGES, as_table
 from tests.memory_engine.engines.tiny_vllm import TinyEngine, tiny_engine
 
-MATERIAL = Material.cut_from([3 + i % 500 for i in random_tokens(5000, 92)], 4, 10)
+MATERIAL = PromptMaterial.cut_from([3 + i % 500 for i in random_tokens(5000, 92)], 4, 10)
 
 
 @pytest_asyncio.fixture(

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from agent.reply_events import Reply as ServedReply
-from agent.reply_events import Timings
+from agent.reply_events import Reply, Timings
 from benchmarks.quality import answers, end_to_end, fidelity
-from benchmarks.quality.arms import ARMS, Outcome
-from benchmarks.quality.cases import Case
-from benchmarks.quality.datasets.locomo import Question
-from benchmarks.quality.scoring import Reply, Scored
-from benchmarks.quality.setups import Setup
+from benchmarks.quality.arms.arm_runner import ARMS, ArmResults
+from benchmarks.quality.arms.cases import Case
+from benchmarks.quality.arms.scoring import GreedyReply, ScoredAnswer
+from benchmarks.quality.arms.setups import Setup
+from benchmarks.quality.datasets.locomo import LocomoQuestion
 from memory_engine.types import Mode, Usage
 from scripts.quality_figures import PAGE, REPORTS, TABLES, TO_COME, rendered
 from scripts.quality_plots import FIGURES, draw
@@ -34,25 +33,25 @@ LOSSES = {"none": 3.0, "text": 1.0, "kv": 1.5, "reordered": 1.2, "relevance": 1.
 
 
 def case(number: int) -> Case:
-    question = Question(f"locomo_0_qa{number}", "Who?", "Vera", 1 + number % 4, ("D1:1",))
+    question = LocomoQuestion(f"locomo_0_qa{number}", "Who?", "Vera", 1 + number % 4, ("D1:1",))
     return Case(question, (), frozenset({"fact"}))
 
 
-def served(way: str) -> ServedReply:
-    text, mode = "Olaf" if way == "none" else "Vera", Mode.KV if way == "kv" else Mode.TEXT
-    return ServedReply(text, mode, None, "stop", 9.0, 9.0, Timings(1, 1, 1, 1), 9, 5, 0, 4, 2)
+def served(arm: str) -> Reply:
+    text, mode = "Olaf" if arm == "none" else "Vera", Mode.KV if arm == "kv" else Mode.TEXT
+    return Reply(text, mode, None, "stop", 9.0, 9.0, Timings(1, 1, 1, 1), 9, 5, 0, 4, 2)
 
 
 def a_report(part: str) -> dict[str, Any]:
-    replies = {arm: Reply("Vera", (1, 2), Usage(9, 5)) for arm in ARMS}
+    replies = {arm: GreedyReply("Vera", (1, 2), Usage(9, 5)) for arm in ARMS}
     if part == "answers":
-        of_answers = [Outcome(case(number), replies) for number in range(4)]
+        of_answers = [ArmResults(case(number), replies) for number in range(4)]
         rows = [answers.row(Setup(k), of_answers, 0) for k in (20, 50)]
         return ABOUT | {"rows": rows, "reply_tokens": 32, "instruction": "Briefly."}
     if part == "end-to-end":
         answered = [
-            end_to_end.Answered(
-                case(number).question, {way: served(way) for way in end_to_end.WAYS}
+            end_to_end.AnsweredQuestion(
+                case(number).question, {arm: served(arm) for arm in end_to_end.ARMS}
             )
             for number in range(4)
         ]
@@ -71,10 +70,10 @@ def a_report(part: str) -> dict[str, Any]:
         of_persona = {"persona_said": 5, "persona_found": 4}
         shares = {"recall": 0.875, "grounded_precision": 1.0, "missed": {"other": 3}}
         return ABOUT | dict.fromkeys(counts, 7) | of_persona | shares
-    scored = {arm: Scored(replies[arm], LOSSES[arm], (1,), {1: -0.1}) for arm in ARMS}
-    outcomes = [Outcome(case(number), scored) for number in range(4)]
+    scored = {arm: ScoredAnswer(replies[arm], LOSSES[arm], (1,), {1: -0.1}) for arm in ARMS}
+    results = [ArmResults(case(number), scored) for number in range(4)]
     setups = [Setup(20), Setup(20, window="none"), Setup(20, store="fp8")]
-    rows = [fidelity.row(setup, outcomes, 0) for setup in setups]
+    rows = [fidelity.row(setup, results, 0) for setup in setups]
     return ABOUT | {"rows": rows, "reply_tokens": 24, "targets": fidelity.judged(rows)}
 
 

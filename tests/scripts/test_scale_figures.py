@@ -11,7 +11,7 @@ from app.models.dummy_model import SHAPES
 from benchmarks.capacity.fleet_demand import FleetDemand
 from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.rates import shipped_rates
-from benchmarks.capacity.simulation.scenario import Scenario
+from benchmarks.capacity.simulation.scenario import Scenario, SimulatedMode
 from benchmarks.capacity.simulation.simulate import simulate
 from scripts.scale_figures import PAGE, rendered
 from scripts.scale_plots import draw
@@ -20,8 +20,8 @@ from scripts.scale_runs import MODES, RUNS, SWEEP, SWEPT, command, read, swept
 SMALL = FleetDemand(users=2000, messages=100)
 
 
-def a_run(mode: str, engines: int = 2, *, lose: bool = True) -> dict[str, Any]:
-    scenario = Scenario(hours=0.1, warm_hours=0.5, mode=mode, lose=lose)  # type: ignore[arg-type]
+def a_run(mode: SimulatedMode, engines: int = 2, *, lose: bool = True) -> dict[str, Any]:
+    scenario = Scenario(hours=0.1, warm_hours=0.5, mode=mode, lose=lose)
     return simulate(SMALL, shape_of("llama-8b"), shipped_rates(), scenario, engines)
 
 

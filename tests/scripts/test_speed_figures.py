@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from app.composition import silent
 from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.targets import judged
 from benchmarks.speed.workload import Workload
 from scripts.speed_figures import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
 from scripts.speed_plots import draw
-from tests.benchmarks.speed.fake_tiered_engine import TieredEngine, silent, started
+from tests.benchmarks.speed.fake_tiered_engine import FakeTieredEngine, started
 
-BENCH = Workload(
+WORKLOAD = Workload(
     ks=(0, 2, 50),
     fact_tokens=5,
     repeats=1,
@@ -37,8 +38,8 @@ ALONE = {
 
 
 async def a_report(**parts: Any) -> dict[str, Any]:
-    engine = await started(TieredEngine(delay=0.001))
-    report = await measure(engine, BENCH, list(range(BENCH.tokens_needed)), silent)
+    engine = await started(FakeTieredEngine(delay=0.001))
+    report = await measure(engine, WORKLOAD, list(range(WORKLOAD.tokens_needed)), silent)
     report["seconds"]["all"] = 1.0
     report |= {"bandwidth": None} | parts
     return report | {"targets": judged(report)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent.facts.erasure_audit import Finding
 from app.public_errors import told
-from app.sample import load_sample, remove_sample
+from app.sample_person import load_sample, remove_sample
 from app.service import ChatService
 from memory_engine.encoding.residency import Residency, Tier
 from memory_engine.errors import UserError

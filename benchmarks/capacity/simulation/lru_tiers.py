@@ -1,4 +1,4 @@
-"""Whose KV an engine holds, tier by tier: least recently used goes first, users as a whole.
+"""LRU tiers of a simulated engine's KV, a user at a time.
 
     device --evicted--> host --evicted--> disk --evicted--> gone
            <-promoted--      <--read back--
@@ -11,8 +11,8 @@ from collections import OrderedDict
 from enum import IntEnum
 
 
-class Tier(IntEnum):
-    """Where a user's KV was found."""
+class SimulatedTier(IntEnum):
+    """Tier in which a user's KV was found."""
 
     DEVICE = 0
     HOST = 1
@@ -20,8 +20,8 @@ class Tier(IntEnum):
     NONE = 3
 
 
-class Lru:
-    """Users and the bytes each takes, at most `capacity` in all."""
+class LruTier:
+    """LRU cache of users and the bytes that each takes, at most `capacity` in all."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -39,9 +39,9 @@ class Lru:
         self._held.move_to_end(user)
 
     def put(self, user: int, size: int) -> list[tuple[int, int]]:
-        """Hold `size` bytes of the user, as the latest used; who went for it, with their bytes.
+        """Hold `size` bytes of the user, as the latest used; return evicted users with their bytes.
 
-        Who is larger than the whole tier is not held.
+        A user who is larger than the whole tier is not held.
         """
         self.drop(user)
         if size > self.capacity:
@@ -59,34 +59,34 @@ class Lru:
         self.used -= self._held.pop(user, 0)
 
 
-class Tiers:
-    """An engine's tiers; capacities in bytes, 0 for a tier that is not there."""
+class SimulatedTiers:
+    """Tiers of one engine; capacities in bytes, 0 for a tier that is not there."""
 
     def __init__(self, device: int, host: int, disk: int) -> None:
-        self.device, self.host, self.disk = Lru(device), Lru(host), Lru(disk)
+        self.device, self.host, self.disk = LruTier(device), LruTier(host), LruTier(disk)
 
-    def use(self, user: int, size: int) -> Tier:
-        """Where the user's KV of `size` bytes is found; from now on it is on the device."""
+    def use(self, user: int, size: int) -> SimulatedTier:
+        """Bring the user's KV of `size` bytes to the device; return the tier where it was."""
         if user in self.device:
             self.device.touch(user)
-            return Tier.DEVICE
+            return SimulatedTier.DEVICE
         if user in self.host:
             self.host.touch(user)
             self.add(user, size)
-            return Tier.HOST
+            return SimulatedTier.HOST
         if user in self.disk:
             self.disk.touch(user)
             self._demote(user, size)
             self.add(user, size)
-            return Tier.DISK
-        return Tier.NONE
+            return SimulatedTier.DISK
+        return SimulatedTier.NONE
 
     def holds(self, user: int) -> bool:
-        """Whether the user's KV is on any tier; does not count as a use."""
+        """True if the user's KV is on any tier; does not count as a use."""
         return any(user in tier for tier in (self.device, self.host, self.disk))
 
     def add(self, user: int, size: int) -> None:
-        """The user's facts are encoded, or there are more of them than before."""
+        """Put the user's KV on the device, newly encoded or grown."""
         for evicted, its_size in self.device.put(user, size):
             self._demote(evicted, its_size)
 

@@ -1,4 +1,4 @@
-"""What happened to every message of a simulation, and the figures made of it."""
+"""Message log of a simulation, and the report made of it."""
 
 from array import array
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from app.figures import distribution
-from benchmarks.capacity.simulation.lru_tiers import Tier
+from benchmarks.capacity.simulation.lru_tiers import SimulatedTier
 from benchmarks.capacity.simulation.scenario import Scenario
 
 Report = dict[str, Any]
@@ -17,10 +17,10 @@ _DEVIATIONS = 2.0  # below the mean before the loss; a rate no lower is back
 
 
 class MessageLog:
-    """Messages in the order in which their replies ended; times in seconds.
+    """Log of messages in the order in which their replies ended; times in seconds.
 
-    retried: whose engine was lost before their first token. broken: after it. moved: users
-    whose engine was lost.
+    retried: messages whose engine was lost before their first token. broken: after it. moved:
+    users whose engine was lost.
     """
 
     def __init__(self) -> None:
@@ -29,8 +29,10 @@ class MessageLog:
         self.retried = self.broken = 0
         self.moved: set[int] = set()
 
-    def add(self, user: int, asked: float, waited: float, first: float, tier: Tier) -> None:
-        """A reply: when it was asked for, its wait in the queue, its time to the first token."""
+    def add(
+        self, user: int, asked: float, waited: float, first: float, tier: SimulatedTier
+    ) -> None:
+        """Log a reply: when it was asked for, its wait in the queue, its time to first token."""
         self._user.append(user)
         self._asked.append(asked)
         self._waited.append(waited)
@@ -38,7 +40,7 @@ class MessageLog:
         self._tier.append(tier)
 
     def report(self, scenario: Scenario) -> Report:
-        """Figures before the loss, in the minutes behind it and at the end; and by the minute."""
+        """Report figures before the loss, in the minutes behind it, at the end and by minute."""
         end, lost_at = scenario.seconds, scenario.lost_at
         spans = {"all": (scenario.settled_at, end)}
         if lost_at is not None:
@@ -61,7 +63,9 @@ class MessageLog:
     def _figures(self, start: float, end: float) -> Report:
         asked = np.frombuffer(self._asked)
         chosen = (asked >= start) & (asked < end)
-        tiers = np.bincount(np.frombuffer(self._tier, np.int8)[chosen], minlength=len(Tier))
+        tiers = np.bincount(
+            np.frombuffer(self._tier, np.int8)[chosen], minlength=len(SimulatedTier)
+        )
         total = int(tiers.sum())
         first, waited = (
             (np.frombuffer(each)[chosen] * 1000).tolist() for each in (self._first, self._waited)
@@ -70,16 +74,18 @@ class MessageLog:
             "from_s": start,
             "to_s": end,
             "messages": total,
-            "found": {t.name.lower(): round(int(tiers[t]) / max(total, 1), 4) for t in Tier},
+            "found": {
+                t.name.lower(): round(int(tiers[t]) / max(total, 1), 4) for t in SimulatedTier
+            },
             "ttft_ms": distribution(first) if first else None,
             "wait_ms": distribution(waited) if waited else None,
         }
 
     def _moved(self, scenario: Scenario, lost_at: float) -> Report:
-        """Of the users of the lost engine: the share of messages with KV, and when it is back."""
+        """Figures of the lost engine's users: share of messages with KV, and when it is back."""
         theirs = np.isin(np.frombuffer(self._user, np.int64), list(self.moved))
         asked = np.frombuffer(self._asked)[theirs]
-        found = np.frombuffer(self._tier, np.int8)[theirs] != Tier.NONE
+        found = np.frombuffer(self._tier, np.int8)[theirs] != SimulatedTier.NONE
         edges = np.arange(0, scenario.seconds + _BIN, _BIN)
         total, _ = np.histogram(asked, edges)
         held, _ = np.histogram(asked[found], edges)

@@ -1,16 +1,18 @@
-"""What is simulated on a fleet: for how long, in which mode, and what breaks."""
+"""Scenario of a simulation: duration, mode, and the loss of an engine."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from memory_engine.errors import SettingsError
 
+SimulatedMode = Literal["kv", "text"]
+
 HOUR = 3600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """hours: simulated, after `warm_hours` that only fill the caches.
+    """Scenario to simulate: `hours`, after `warm_hours` that only fill the caches.
 
     mode: `text` prefills all facts of all requests. lose: whether an engine is lost at half
     time, for good. seed: of all that is random.
@@ -18,7 +20,7 @@ class Scenario:
 
     hours: float = 2.0
     warm_hours: float = 24.0
-    mode: Literal["kv", "text"] = "kv"
+    mode: SimulatedMode = "kv"
     lose: bool = True
     seed: int = 0
 
@@ -30,15 +32,15 @@ class Scenario:
 
     @property
     def seconds(self) -> float:
-        """How long is simulated."""
+        """Duration of the simulation in seconds."""
         return self.hours * HOUR
 
     @property
     def lost_at(self) -> float | None:
-        """When an engine is lost, in seconds from the start."""
+        """Time of the loss in seconds from the start; None without one."""
         return self.seconds / 2 if self.lose else None
 
     @property
     def settled_at(self) -> float:
-        """From when on it counts: conversations have to begin before many are going on."""
+        """Time from which figures count: conversations have to begin before many are going on."""
         return self.seconds / 8

@@ -1,4 +1,4 @@
-"""LoCoMo: long conversations of two people, observations made from them, and questions.
+"""Reader of LoCoMo: long conversations of two people, observations, and questions.
 
 The file is a list of conversations as github.com/snap-research/locomo publishes it (Maharana
 et al. 2024, arXiv 2402.17753). Its irregularities are dealt with here: answers that are
@@ -30,8 +30,8 @@ _DATE = "%I:%M %p on %d %B, %Y"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """What somebody said, without the pictures that were shared. `said_at` is the session's."""
+class LocomoTurn:
+    """A turn without the pictures that were shared. `said_at` is the session's."""
 
     dia_id: str
     speaker: str
@@ -50,7 +50,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LocomoQuestion:
     """A question with its gold answer; `evidence` has ids of existing turns only.
 
     id: `locomo_<number of the conversation>_qa<number of the question>`, both from 0.
@@ -64,18 +64,18 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class LocomoConversation:
     """All sessions of two people, in time order."""
 
     id: str
     speakers: tuple[str, str]
-    turns: tuple[Turn, ...]
+    turns: tuple[LocomoTurn, ...]
     observations: tuple[Observation, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[LocomoQuestion, ...]
 
 
-def load(path: Path) -> list[Conversation]:
-    """Every conversation in the file. Raises SettingsError if it holds none. Blocks."""
+def load(path: Path) -> list[LocomoConversation]:
+    """Read every conversation in the file. Raises SettingsError if it holds none. Blocks."""
     records = _read(path)
     try:
         return [_conversation(number, record) for number, record in enumerate(records)]
@@ -84,7 +84,10 @@ def load(path: Path) -> list[Conversation]:
 
 
 def wrong_gold(path: Path) -> frozenset[str]:
-    """Ids of questions whose gold answer is known to be wrong: a JSON list. Blocks."""
+    """Read ids of questions whose gold answer is known to be wrong: a JSON list. Blocks.
+
+    Raises SettingsError for another file.
+    """
     ids = _read(path)
     if not all(isinstance(each, str) for each in ids):
         raise SettingsError(f"{path} is no list of question ids such as locomo_0_qa2.")
@@ -103,9 +106,9 @@ def _read(path: Path) -> list[Any]:
     return records
 
 
-def _conversation(number: int, record: dict[str, Any]) -> Conversation:
+def _conversation(number: int, record: dict[str, Any]) -> LocomoConversation:
     said = record["conversation"]
-    turns: list[Turn] = []
+    turns: list[LocomoTurn] = []
     observations: list[Observation] = []
     for session in _sessions(said):
         name = f"session_{session}"
@@ -114,7 +117,7 @@ def _conversation(number: int, record: dict[str, Any]) -> Conversation:
         by_speaker = record.get("observation", {}).get(f"{name}_observation", {})
         observations += _observations(by_speaker, said_at)
     known = {turn.dia_id for turn in turns}
-    return Conversation(
+    return LocomoConversation(
         id=record["sample_id"],
         speakers=(said["speaker_a"], said["speaker_b"]),
         turns=tuple(turns),
@@ -132,8 +135,8 @@ def _sessions(said: dict[str, Any]) -> list[int]:
     return sorted(int(match[1]) for match, value in found if match and isinstance(value, list))
 
 
-def _turn(turn: dict[str, Any], said_at: datetime) -> Turn:
-    return Turn(turn["dia_id"], turn["speaker"], turn["text"].strip(), said_at)
+def _turn(turn: dict[str, Any], said_at: datetime) -> LocomoTurn:
+    return LocomoTurn(turn["dia_id"], turn["speaker"], turn["text"].strip(), said_at)
 
 
 def _observations(
@@ -145,9 +148,9 @@ def _observations(
             yield Observation(speaker, text.strip(), dia_ids, said_at)
 
 
-def _question(question_id: str, qa: dict[str, Any], known: set[str]) -> Question:
+def _question(question_id: str, qa: dict[str, Any], known: set[str]) -> LocomoQuestion:
     named = dict.fromkeys(_turn_ids(qa.get("evidence", [])))
-    return Question(
+    return LocomoQuestion(
         id=question_id,
         text=qa["question"].strip(),
         answer=str(qa.get("answer", "")).strip(),

@@ -1,4 +1,4 @@
-"""Synthetic-Persona-Chat as turns, and which of their sentences state something of the speaker.
+"""Reader of Synthetic-Persona-Chat, and its first-person statements.
 
 Data: Jandaghi et al., Faithful Persona-based Conversational Dataset Generation (2312.10007).
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_engine.errors import UserError
 
 PERSONAS = ("user 1 personas", "user 2 personas")
-CONVERSATION = "Best Generated Conversation"
+CONVERSATION = "Best Generated LocomoConversation"
 TURN = re.compile(r"^User (?P<n>[12]): ?(?P<text>.*)$")
 SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"')\u201d\u2019]*\s+")
 OPENING = re.compile(
@@ -45,14 +45,14 @@ NO_STATEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue: what each of two people said, and sentences about each of them."""
+    """A dialogue: the turns of two people, and sentences about each of them."""
 
     personas: tuple[tuple[str, ...], tuple[str, ...]]
     turns: tuple[tuple[int, str], ...]
 
 
 def dialogues(path: Path) -> Iterator[Dialogue]:
-    """The dialogues of a CSV file of the data set; speakers are 0 and 1.
+    """Read the dialogues of a CSV file of the data set; speakers are 0 and 1.
 
     Raises UserError for a file that cannot be read or has other columns.
     """
@@ -68,7 +68,7 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
 
 
 def first_person_statements(turn: str) -> list[str]:
-    """The sentences of `turn` whose subject is I, we, my or our and that state something.
+    """Find the sentences of `turn` whose subject is I, we, my or our and that state something.
 
     No questions, no greetings or thanks, no moods other than the indicative ("I would", "I
     hope"), no opinion about the talk itself ("I agree", "I'm glad to hear it"), no template

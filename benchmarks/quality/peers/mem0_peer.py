@@ -1,4 +1,4 @@
-"""Mem0 beside InferScale: the same facts, questions and embedding model, in a process of its own.
+"""Mem0 in a process of its own, with the same facts, questions and embedding model.
 
 Mem0 needs other versions of packages than vLLM does, so it runs under an interpreter of its
 own, which has `mem0ai` and `sentence-transformers`.
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.quality.evidence import Material
 from benchmarks.quality.peers import mem0_process
+from benchmarks.quality.retrieval.evidence import EvidenceTask
 from memory_engine.errors import SettingsError
 
 
 @dataclass(frozen=True, slots=True)
 class Mem0Answer:
-    """What Mem0 found, as fact ids by question id, and how long each call took."""
+    """Fact ids that Mem0 found, by question id, and the milliseconds of each call."""
 
     version: str
     found: dict[str, list[str]]
@@ -28,7 +28,7 @@ class Mem0Answer:
 
 
 async def ask_mem0(
-    python: Path, model: Path, dimension: int, materials: Sequence[Material], k: int
+    python: Path, model: Path, dimension: int, tasks: Sequence[EvidenceTask], k: int
 ) -> Mem0Answer:
     """Add every fact, one at a time, and search for every question.
 
@@ -42,7 +42,7 @@ async def ask_mem0(
                 "facts": [[fact.id, fact.text] for fact in m.facts],
                 "questions": [[q.id, q.text] for q in m.questions],
             }
-            for m in materials
+            for m in tasks
         ]
         asked = {"model": str(model), "dimension": dimension, "k": k, "owners": owners}
         await asyncio.to_thread(task.write_text, json.dumps(asked), encoding="utf-8")

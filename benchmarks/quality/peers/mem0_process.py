@@ -1,4 +1,4 @@
-"""Runs under an interpreter that has Mem0: adds facts, searches, writes down what was found.
+"""Program for an interpreter that has Mem0: adds facts, searches, writes the found ids.
 
 A script, started by `mem0_peer` as `python -I mem0_process.py task.json answer.json`. It
 imports nothing of InferScale, and works without a network.

@@ -1,4 +1,4 @@
-"""The table of model families: what is said of it, and what the doctor does when it shrinks."""
+"""The table of model families: its summary, and the doctor's verdict when it shrinks."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which model is served, and what is said when there is none."""
+"""Model choice: folders, hub ids, and messages when there is no model."""
 
 import json
 import os

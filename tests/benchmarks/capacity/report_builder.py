@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.capacity.rates import Rates, rates_of
+from benchmarks.capacity.rates import EngineRates, rates_of
 
 
 def a_report(**changes: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def a_report(**changes: Any) -> dict[str, Any]:
     return report | changes
 
 
-def the_rates(**changes: Any) -> Rates:
+def the_rates(**changes: Any) -> EngineRates:
     """The rates in `a_report`."""
     return rates_of(a_report(**changes))
 

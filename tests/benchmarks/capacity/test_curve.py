@@ -1,4 +1,4 @@
-"""What is read off a measured curve."""
+"""Values read off a measured curve."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Rates come from a report: nothing is hard-coded, and what is missing is told."""
+"""Rates come from a report: nothing is hard-coded, and missing parts are named."""
 
 import json
 from pathlib import Path

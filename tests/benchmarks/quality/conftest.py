@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from benchmarks.quality.cases import Talk, prepare
+from benchmarks.quality.arms.cases import ConversationCases, prepare
 from benchmarks.quality.datasets.locomo import load
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.retrieval.embedder import Embedder
@@ -18,9 +18,14 @@ def tokenizer(bundled_llm: Path) -> ChatTokenizer:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def talks(tmp_path_factory: pytest.TempPathFactory, bundled_embedder: Path) -> list[Talk]:
+async def conversations(
+    tmp_path_factory: pytest.TempPathFactory, bundled_embedder: Path
+) -> list[ConversationCases]:
     path = written(tmp_path_factory.mktemp("talk"), RECORD, RECORD | {"sample_id": "conv-2"})
     embedder = Embedder(bundled_embedder)
-    found = [await prepare(talk, talk.questions[:2], embedder) for talk in load(path)]
+    found = [
+        await prepare(conversation, conversation.questions[:2], embedder)
+        for conversation in load(path)
+    ]
     embedder.close()
     return found

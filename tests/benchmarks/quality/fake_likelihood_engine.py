@@ -1,4 +1,4 @@
-"""A fake engine that holds an answer likelier the more it is told, by arm."""
+"""A fake engine whose likelihood of an answer depends on the arm."""
 
 import math
 from collections.abc import AsyncGenerator, Callable
@@ -11,8 +11,11 @@ WITHOUT_FACTS, AS_TEXT, AS_KV = 3.0, 1.0, 1.5
 _OTHER = 7  # the token that it would rather say
 
 
-class SureEngine(FakeEngine):
-    """A prompt without facts has no spans here: it is laid out without the header."""
+class FakeLikelihoodEngine(FakeEngine):
+    """An engine that costs an answer more nats without facts than as KV, and as KV than as text.
+
+    A prompt without facts has no spans here: it is laid out without the header.
+    """
 
     def __init__(
         self,
@@ -39,7 +42,3 @@ class SureEngine(FakeEngine):
                 yield Chunk(chunk.text, chunk.token_ids, logprobs=(logprobs,))
             else:
                 yield chunk
-
-
-def silent(text: str) -> None:
-    """Progress that nobody wants to see."""

@@ -1,16 +1,20 @@
-"""What an evaluation needs before it asks."""
+"""The session of an evaluation: room in the arena, and the choice of questions."""
 
 from pathlib import Path
 
 import pytest
 
+from app.composition import silent
 from app.models.dummy_model import LLAMA_8B
 from app.settings import Settings
-from benchmarks.quality.eval_session import Asked, prepared, sized_arguments
-from benchmarks.quality.setups import Setup
+from benchmarks.quality.arms.setups import Setup
+from benchmarks.quality.eval_session import (
+    QuestionSelection,
+    prepare_conversations,
+    sized_arguments,
+)
 from memory_engine.errors import SettingsError
 from tests.benchmarks.quality.datasets.locomo_builder import RECORD, written
-from tests.benchmarks.quality.fake_likelihood_engine import silent
 
 
 def test_the_arena_holds_all_facts_of_a_conversation() -> None:
@@ -25,17 +29,19 @@ def test_the_arena_holds_all_facts_of_a_conversation() -> None:
 async def test_a_file_without_facts_has_nothing_to_ask(tmp_path: Path) -> None:
     path = written(tmp_path, {**RECORD, "observation": {}})
     with pytest.raises(SettingsError, match="no question whose evidence is among its facts"):
-        await prepared(Settings(), Asked(path, None, 5, 0), [Setup(k=3)], silent)
+        await prepare_conversations(
+            Settings(), QuestionSelection(path, None, 5, 0), [Setup(k=3)], silent
+        )
 
 
 def test_fewer_questions_are_asked_where_there_is_no_gpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = [{**RECORD, "sample_id": f"conv-{number}"} for number in range(9)]
-    asked = Asked(written(tmp_path, *many), None, None, 0)
+    selection = QuestionSelection(written(tmp_path, *many), None, None, 0)
 
     def count() -> int:
-        return sum(len(questions) for _, questions in asked.questions(3))
+        return sum(len(questions) for _, questions in selection.questions(3))
 
     monkeypatch.setattr("app.hardware._first_gpu", lambda: ("", 0))
     assert count() == 12

@@ -1,4 +1,4 @@
-"""The measure of an extractor says what was found, missed and made up."""
+"""The measure of an extractor: facts found, missed and made up."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ ROW = (
 )
 
 
-class Scripted:
-    """An extractor that finds what it is told to, whatever is said."""
+class ScriptedExtractor:
+    """An extractor that finds the given texts in every turn."""
 
     quick = True
 
@@ -47,7 +47,7 @@ async def test_the_rules_find_what_is_stated_and_miss_what_points_elsewhere(tmp_
 async def test_what_is_missed_is_grouped_by_reason(tmp_path: Path) -> None:
     turns = ["I enjoy it so much there.", "I yodel with gusto on Sundays."]
     path = write_dialogues(tmp_path, [([], [], turns)])
-    report = await measure_extraction(path, Scripted("Nothing of this"), None, 0)
+    report = await measure_extraction(path, ScriptedExtractor("Nothing of this"), None, 0)
     assert report["recall"] == 0.0
     assert report["missed"] == {"points to something said before": 1, "other": 1}
     assert report["missed_examples"]["other"] == ["I yodel with gusto on Sundays."]
@@ -57,14 +57,16 @@ async def test_facts_beside_the_statements_are_counted_and_ungrounded_ones_never
     tmp_path: Path,
 ) -> None:
     path = write_dialogues(tmp_path, [([], [], ["The boat is red. I ski."])])
-    found = Scripted("The boat is red.", "The boat is blue.", "I ski.")
+    found = ScriptedExtractor("The boat is red.", "The boat is blue.", "I ski.")
     report = await measure_extraction(path, found, None, 0)
     assert (report["facts"], report["beside"], report["ungrounded"]) == (2, 1, [])
     assert report["beside_examples"] == ["The boat is red."]
 
 
 async def test_a_turn_that_could_not_be_read_is_counted(tmp_path: Path) -> None:
-    report = await measure_extraction(write_dialogues(tmp_path, [ROW]), Scripted(), None, 0)
+    report = await measure_extraction(
+        write_dialogues(tmp_path, [ROW]), ScriptedExtractor(), None, 0
+    )
     assert (report["failed_turns"], report["facts"], report["recall"]) == (4, 0, 0.0)
     assert report["grounded_precision"] == 1.0
 

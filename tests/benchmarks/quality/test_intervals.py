@@ -1,4 +1,4 @@
-"""Figures of the evaluation against values worked out by hand, and what always holds."""
+"""Statistics of the evaluation against values worked out by hand, and their invariants."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A fake engine with host memory behind its arena, and with a log of what it was asked."""
+"""A fake engine with host memory behind its arena, and with a log of its requests."""
 
 from collections.abc import AsyncGenerator
 
@@ -7,8 +7,8 @@ from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Chunk, Mode, Prompt, Sampling
 
 
-class TieredEngine(FakeEngine):
-    """Promotes what a KV request needs, and answers with as many words as it may."""
+class FakeTieredEngine(FakeEngine):
+    """An engine that promotes the segments a KV request needs, and replies with many words."""
 
     def __init__(self, *, delay: float = 0.0, loses: int = 0, max_model_len: int = 4096) -> None:
         super().__init__(
@@ -58,12 +58,8 @@ class TieredEngine(FakeEngine):
         )
 
 
-async def started(engine: TieredEngine | None = None) -> TieredEngine:
+async def started(engine: FakeTieredEngine | None = None) -> FakeTieredEngine:
     """A running engine."""
-    engine = engine or TieredEngine()
+    engine = engine or FakeTieredEngine()
     await engine.start()
     return engine
-
-
-def silent(text: str) -> None:
-    """Progress that nobody wants to see."""

@@ -2,12 +2,12 @@
 
 from itertools import combinations
 
-from benchmarks.speed.prompt_material import Material, random_tokens
-from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS, Workload
+from benchmarks.speed.prompt_material import PromptMaterial, random_tokens
+from benchmarks.speed.workload import PREFIX_TOKENS, QUESTION_TOKENS
 
 
-def material(facts: int = 3, fact_tokens: int = 5) -> Material:
-    return Material.cut_from(random_tokens(5000, 4000), facts, fact_tokens)
+def material(facts: int = 3, fact_tokens: int = 5) -> PromptMaterial:
+    return PromptMaterial.cut_from(random_tokens(5000, 4000), facts, fact_tokens)
 
 
 def test_every_fact_has_exactly_the_tokens_asked_for() -> None:
@@ -57,7 +57,7 @@ def test_runs_keep_every_fact_once_behind_its_window() -> None:
 
 
 def test_without_facts_the_prefix_alone_is_encoded() -> None:
-    (run,) = Material.cut_from(random_tokens(5000, 100), 0, 5).runs()
+    (run,) = PromptMaterial.cut_from(random_tokens(5000, 100), 0, 5).runs()
     assert [span.segment_id for span in run.spans] == ["bench-prefix"]
 
 
@@ -65,10 +65,3 @@ def test_another_owner_shares_tokens_and_no_segment() -> None:
     ours, theirs = material().prompt(range(3)), material().owned_by("other").prompt(range(3))
     assert ours.token_ids == theirs.token_ids
     assert not {s.segment_id for s in ours.spans} & {s.segment_id for s in theirs.spans}
-
-
-def test_a_plan_asks_for_enough_tokens_for_every_part() -> None:
-    bench = Workload(ks=(2,), fact_tokens=4, fact_lengths=(50,), load_k=3, encode_facts=9)
-    Material.cut_from(range(bench.tokens_needed), bench.facts, 4)
-    Material.cut_from(range(bench.tokens_needed), 3, 50)
-    Material.cut_from(range(bench.tokens_needed), 9, 4)

@@ -1,4 +1,4 @@
-"""What is aimed at: every figure is found in a report, and a missing one is not a failure."""
+"""Targets: every figure is found in a report, and a missing one is not a failure."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`inferscale bench` as a program: its table, its last line, and what it does without."""
+"""`inferscale bench` as a program: its table, its last line, and absent packages."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`inferscale eval` as a program: its tables, its last line, and what it refuses."""
+"""`inferscale eval` as a program: its tables, its last line, and its refusals."""
 
 import json
 from functools import partial
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.quality.evidence_recall import measure_retrieval
+from benchmarks.quality.retrieval.evidence_recall import measure_retrieval
 from inferscale.commands import app
 from memory_engine.engines.base import Engine
 from memory_engine.engines.fake import FakeEngine
 from tests.benchmarks.quality.datasets.locomo_builder import written
 from tests.benchmarks.quality.datasets.persona_chat_builder import write_dialogues
-from tests.benchmarks.quality.fake_likelihood_engine import SureEngine
+from tests.benchmarks.quality.fake_likelihood_engine import FakeLikelihoodEngine
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def engines(monkeypatch: pytest.MonkeyPatch, bundled_llm: Path) -> list[dict[str
 
     def build(model: str, arguments: dict[str, Any]) -> Engine:
         made.append(arguments)
-        return SureEngine(max_model_len=arguments["max_model_len"])
+        return FakeLikelihoodEngine(max_model_len=arguments["max_model_len"])
 
     monkeypatch.setenv("INFERSCALE_MODEL", str(bundled_llm))
     monkeypatch.setattr("benchmarks.quality.eval_session.build_engine", build)

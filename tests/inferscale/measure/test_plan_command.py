@@ -1,12 +1,17 @@
 """`inferscale plan` on the command line: tables, JSON, and refusals."""
 
+import inspect
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from benchmarks.capacity.fleet_demand import FleetDemand
+from benchmarks.capacity.simulation.scenario import Scenario
 from inferscale.commands import app
+from inferscale.measure import plan_command
 
 BENCHMARKS = Path(__file__).parents[3] / "docs" / "benchmarks"
 
@@ -68,3 +73,9 @@ def test_what_cannot_work_ends_with_2_and_says_why(arguments: list[str], message
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_every_field_of_demand_and_scenario_is_an_option() -> None:
+    options = set(inspect.signature(plan_command.plan).parameters)
+    wanted = {field.name for made in (FleetDemand, Scenario) for field in fields(made)}
+    assert wanted - options == set()

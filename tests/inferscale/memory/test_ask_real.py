@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.demo import sample_person
+from app.sample_person import sample_person
 from inferscale.commands import app
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer

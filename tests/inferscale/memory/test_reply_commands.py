@@ -1,21 +1,15 @@
-"""`ask`, `compare` and `demo` from the command line, on an engine that reads its prompt."""
+"""`ask` and `compare` from the command line, on an engine that reads its prompt."""
 
 import json
-import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from app.settings import PREFIX, Settings
-from inferscale.commands import app
-from memory_engine.engines.base import Engine
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.types import Plan, Prompt
-from tests.agent.fake_memory import FakeMemory, text_of
+from tests.agent.fake_memory import FakeMemory
+from tests.inferscale.fake_stage import FakeStage
 
 REPLY_FIELDS = {
     "reply",
@@ -32,58 +26,7 @@ REPLY_FIELDS = {
 }
 
 
-def found_fact(prompt: Prompt) -> str:
-    """The sentence of the prompt that shares most long words with the question."""
-    *known, question = re.split(r"[.\n]", text_of(prompt).rsplit("\nassistant", 1)[0])
-    asked = set(re.findall(r"\w{4,}", question.lower()))
-    return max(known, key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))), default="")
-
-
-class Stage:
-    """Replaces engine and memory, and keeps the engines that were made."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-        self.engines: list[FakeEngine] = []
-        self.reply: Callable[[Prompt], str] = found_fact
-        self.options: dict[str, Any] = {}
-        model = folder / "model"
-        model.mkdir()
-        (model / "config.json").write_text('{"model_type": "llama"}')
-        (model / "model.safetensors").touch()
-        for name in Settings.model_fields:
-            monkeypatch.delenv(PREFIX + name.upper(), raising=False)
-        monkeypatch.setenv("INFERSCALE_DATA_DIR", str(folder / "data"))
-        monkeypatch.setenv("INFERSCALE_MODEL", str(model))
-        monkeypatch.setenv("INFERSCALE_EMBEDDING_MODEL", str(model))
-        monkeypatch.setenv("INFERSCALE_EXTRACTOR", "rules")
-        monkeypatch.setattr("app.composition.build_engine", self._engine)
-        monkeypatch.setattr(
-            "app.composition.build_memory", lambda s, engine, *_: FakeMemory(engine)
-        )
-
-    def _engine(self, model: str, arguments: dict[str, Any]) -> Engine:
-        self.engines.append(FakeEngine(self.reply, max_model_len=100_000, **self.options))
-        return self.engines[-1]
-
-    def run(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments)
-
-    def json(self, *arguments: str) -> Any:
-        result = self.run(*arguments, "--json")
-        assert result.exit_code == 0, result.stderr
-        assert result.stdout.count("\n") == 1, "exactly one line"
-        return json.loads(result.stdout)
-
-
-@pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stage:
-    made = Stage(monkeypatch, tmp_path)
-    made.run("facts", "add", "--user", "ann", "My dog is called Biscuit.")
-    made.run("facts", "add", "--user", "ann", "I ski in winter.")
-    return made
-
-
-def test_ask_answers_with_every_agreed_field(stage: Stage) -> None:
+def test_ask_answers_with_every_agreed_field(stage: FakeStage) -> None:
     answer = stage.json("ask", "--user", "ann", "What is my dog called?")
     assert set(answer) >= REPLY_FIELDS
     assert set(answer["timings"]) == {"recall_ms", "plan_ms", "queue_ms", "prefill_ms"}
@@ -95,7 +38,7 @@ def test_ask_answers_with_every_agreed_field(stage: Stage) -> None:
     }
 
 
-def test_ask_has_its_facts_encoded_before_it_asks(stage: Stage) -> None:
+def test_ask_has_its_facts_encoded_before_it_asks(stage: FakeStage) -> None:
     answer = stage.json("ask", "--user", "ann", "What is my dog called?")
     assert answer["injected_tokens"] > 0
     assert all(fact["injected"] for fact in answer["facts"])
@@ -104,18 +47,18 @@ def test_ask_has_its_facts_encoded_before_it_asks(stage: Stage) -> None:
     )
 
 
-def test_ask_in_text_mode_injects_nothing(stage: Stage) -> None:
+def test_ask_in_text_mode_injects_nothing(stage: FakeStage) -> None:
     answer = stage.json("ask", "--user", "ann", "--mode", "text", "What is my dog called?")
     assert answer["mode"] == "text"
     assert answer["injected_tokens"] == 0
 
 
-def test_k_limits_the_facts(stage: Stage) -> None:
+def test_k_limits_the_facts(stage: FakeStage) -> None:
     answer = stage.json("ask", "--user", "ann", "--k", "1", "What is my dog called?")
     assert [fact["text"] for fact in answer["facts"]] == ["My dog is called Biscuit."]
 
 
-def test_ask_remembers_unless_told_not_to(stage: Stage) -> None:
+def test_ask_remembers_unless_told_not_to(stage: FakeStage) -> None:
     stage.json("ask", "--user", "ann", "--no-remember", "My cat is called Tom.")
     stage.json("ask", "--user", "ann", "My horse is called Max.")
     texts = [fact["text"] for fact in stage.json("facts", "list", "--user", "ann")]
@@ -123,7 +66,7 @@ def test_ask_remembers_unless_told_not_to(stage: Stage) -> None:
     assert any("Max" in text for text in texts)
 
 
-def test_the_reply_is_on_stdout_and_its_account_on_stderr(stage: Stage) -> None:
+def test_the_reply_is_on_stdout_and_its_trace_on_stderr(stage: FakeStage) -> None:
     result = stage.run("ask", "--user", "ann", "What is my dog called?")
     assert result.exit_code == 0, result.stderr
     assert "Biscuit" in result.stdout
@@ -132,7 +75,7 @@ def test_the_reply_is_on_stdout_and_its_account_on_stderr(stage: Stage) -> None:
     assert "2 facts" in result.stderr
 
 
-def test_facts_that_did_not_fit_are_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_that_did_not_fit_are_told(stage: FakeStage, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = FakeMemory.plan
 
     def with_left_out(*arguments: Any, **options: Any) -> Plan:
@@ -144,7 +87,7 @@ def test_facts_that_did_not_fit_are_told(stage: Stage, monkeypatch: pytest.Monke
     assert "7 recalled facts did not fit and were left out." in result.stderr
 
 
-def test_a_blank_question_is_refused_with_2(stage: Stage) -> None:
+def test_a_blank_question_is_refused_with_2(stage: FakeStage) -> None:
     result = stage.run("ask", "--user", "ann", "   ")
     assert result.exit_code == 2
     assert "empty" in result.stderr
@@ -152,7 +95,7 @@ def test_a_blank_question_is_refused_with_2(stage: Stage) -> None:
 
 
 def test_an_engine_that_fails_ends_with_1_and_no_traceback(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: FakeStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(self: FakeEngine) -> None:
         raise RuntimeError("out of memory somewhere")
@@ -164,7 +107,7 @@ def test_an_engine_that_fails_ends_with_1_and_no_traceback(
     assert isinstance(result.exception, SystemExit)
 
 
-def test_a_refused_model_answers_in_text_mode_and_says_why(stage: Stage) -> None:
+def test_a_refused_model_answers_in_text_mode_and_says_why(stage: FakeStage) -> None:
     stage.options = {"supported": False}
     result = stage.run("ask", "--user", "ann", "--json", "What is my dog called?")
     assert result.exit_code == 0, result.stderr
@@ -172,7 +115,7 @@ def test_a_refused_model_answers_in_text_mode_and_says_why(stage: Stage) -> None
     assert "told to refuse" in result.stderr
 
 
-def test_kv_mode_on_a_refused_model_ends_with_1(stage: Stage) -> None:
+def test_kv_mode_on_a_refused_model_ends_with_1(stage: FakeStage) -> None:
     stage.options = {"supported": False}
     result = stage.run("ask", "--user", "ann", "--mode", "kv", "Hello")
     assert result.exit_code == 1
@@ -180,7 +123,7 @@ def test_kv_mode_on_a_refused_model_ends_with_1(stage: Stage) -> None:
     assert stage.run("compare", "--user", "ann", "Hello").exit_code == 1
 
 
-def test_compare_reports_both_modes_on_the_same_tokens(stage: Stage) -> None:
+def test_compare_reports_both_modes_on_the_same_tokens(stage: FakeStage) -> None:
     report = stage.json("compare", "--user", "ann", "--repeats", "2", "What is my dog called?")
     assert set(report) >= {"text", "kv", "speedup", "same_reply"}
     assert set(report["text"]) >= REPLY_FIELDS
@@ -194,7 +137,7 @@ def test_compare_reports_both_modes_on_the_same_tokens(stage: Stage) -> None:
 
 
 def test_compare_takes_turns_with_fresh_salts_and_stores_nothing(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: FakeStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
     generate = FakeEngine.generate
@@ -214,48 +157,14 @@ def test_compare_takes_turns_with_fresh_salts_and_stores_nothing(
     assert not any("Tom" in fact["text"] for fact in facts)
 
 
-def test_compare_prints_a_table_for_people(stage: Stage) -> None:
+def test_compare_prints_a_table_for_people(stage: FakeStage) -> None:
     result = stage.run("compare", "--user", "ann", "What is my dog called?")
     assert result.exit_code == 0, result.stderr
     assert "the same reply" in result.stdout
     assert "injected" in result.stdout
 
 
-def test_demo_knows_the_answers_with_memory_and_not_without(stage: Stage) -> None:
-    figures = stage.json("demo")
-    assert set(figures) >= {
-        "n",
-        "correct",
-        "same_reply",
-        "ttft_ms",
-        "speedup",
-        "injected_tokens",
-        "prompt_tokens",
-    }
-    assert figures["n"] == 20
-    assert figures["correct"]["text"] >= 10
-    assert figures["correct"]["kv"] == figures["correct"]["text"]
-    assert figures["correct"]["none"] == 0
-    assert figures["same_reply"] == 20
-    assert set(figures["ttft_ms"]["kv"]) == {"median", "p90"}
-    assert figures["injected_tokens"] > 0
-
-
-def test_demo_leaves_no_trace_in_the_users_database(stage: Stage) -> None:
-    before = stage.json("facts", "list", "--user", "sample")
-    stage.json("demo")
-    assert stage.json("facts", "list", "--user", "sample") == before == []
-
-
-def test_demo_prints_its_table_and_then_one_json_line(stage: Stage) -> None:
-    result = stage.run("demo")
-    assert result.exit_code == 0, result.stderr
-    *shown, last = result.stdout.splitlines()
-    assert json.loads(last)["n"] == 20
-    assert any("Which city do I live in?" in line for line in shown)
-
-
-def test_the_engine_is_stopped_whatever_happens(stage: Stage) -> None:
+def test_the_engine_is_stopped_whatever_happens(stage: FakeStage) -> None:
     def fail(prompt: Prompt) -> str:
         raise EngineError("it broke")
 

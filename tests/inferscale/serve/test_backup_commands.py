@@ -1,4 +1,4 @@
-"""`inferscale backup` and `inferscale restore`: what they say, and what they refuse."""
+"""`inferscale backup` and `inferscale restore`: their messages and refusals."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ class Started(Exception):
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, bundled_llm: Path, tmp_path: Path) -> dict[str, Any]:
-    """What would be started, with a key and a model set."""
+    """The program that would be started, with a key and a model set."""
     found: dict[str, Any] = {}
 
     def execve(path: str, command: list[str], environment: Mapping[str, str]) -> None:

@@ -1,16 +1,13 @@
-"""The tiers of a simulated engine: who goes first, who comes back, and Che's approximation."""
+"""The tiers of a simulated engine: order of eviction, and promotion."""
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.capacity.che_approximation import hit_rate
-from benchmarks.capacity.simulation.lru_tiers import Lru, Tier, Tiers
+from benchmarks.capacity.simulation.lru_tiers import LruTier, SimulatedTier, SimulatedTiers
 
 
 def test_the_least_recently_used_goes_first() -> None:
-    lru = Lru(30)
+    lru = LruTier(30)
     for user in (1, 2, 3):
         assert lru.put(user, 10) == []
     lru.touch(1)
@@ -19,46 +16,46 @@ def test_the_least_recently_used_goes_first() -> None:
 
 
 def test_who_has_more_now_takes_more() -> None:
-    lru = Lru(30)
+    lru = LruTier(30)
     lru.put(1, 10)
     assert lru.put(1, 25) == []
     assert lru.used == 25
 
 
 def test_who_is_larger_than_the_tier_is_not_held_and_drives_nobody_out() -> None:
-    lru = Lru(30)
+    lru = LruTier(30)
     lru.put(1, 10)
     assert lru.put(2, 31) == []
     assert (2 in lru, 1 in lru) == (False, True)
 
 
 def test_who_leaves_the_device_is_found_in_host_memory_and_keeps_the_place_there() -> None:
-    tiers = Tiers(device=20, host=20, disk=0)
+    tiers = SimulatedTiers(device=20, host=20, disk=0)
     for user in (1, 2, 3):
         tiers.add(user, 10)
-    assert tiers.use(1, 10) is Tier.HOST
+    assert tiers.use(1, 10) is SimulatedTier.HOST
     assert 1 in tiers.host
-    assert tiers.use(1, 10) is Tier.DEVICE
-    assert tiers.use(9, 10) is Tier.NONE
+    assert tiers.use(1, 10) is SimulatedTier.DEVICE
+    assert tiers.use(9, 10) is SimulatedTier.NONE
 
 
 def test_what_host_memory_evicts_is_found_on_disk_if_there_is_one() -> None:
-    tiers = Tiers(device=10, host=10, disk=100)
+    tiers = SimulatedTiers(device=10, host=10, disk=100)
     for user in (1, 2, 3):
         tiers.add(user, 10)
-    assert tiers.use(1, 10) is Tier.DISK
-    assert tiers.use(1, 10) is Tier.DEVICE
-    without = Tiers(device=10, host=10, disk=0)
+    assert tiers.use(1, 10) is SimulatedTier.DISK
+    assert tiers.use(1, 10) is SimulatedTier.DEVICE
+    without = SimulatedTiers(device=10, host=10, disk=0)
     for user in (1, 2, 3):
         without.add(user, 10)
-    assert without.use(1, 10) is Tier.NONE
+    assert without.use(1, 10) is SimulatedTier.NONE
 
 
 def test_disk_stands_behind_the_device_where_there_is_no_host_memory() -> None:
-    tiers = Tiers(device=10, host=0, disk=100)
+    tiers = SimulatedTiers(device=10, host=0, disk=100)
     tiers.add(1, 10)
     tiers.add(2, 10)
-    assert tiers.use(1, 10) is Tier.DISK
+    assert tiers.use(1, 10) is SimulatedTier.DISK
 
 
 @settings(max_examples=50, deadline=None)
@@ -71,34 +68,11 @@ def test_disk_stands_behind_the_device_where_there_is_no_host_memory() -> None:
 def test_no_tier_ever_holds_more_than_it_has_room_for(
     device: int, host: int, disk: int, visits: list[tuple[int, int]]
 ) -> None:
-    tiers = Tiers(device, host, disk)
+    tiers = SimulatedTiers(device, host, disk)
     for user, size in visits:
-        if tiers.use(user, size) is Tier.NONE:
+        if tiers.use(user, size) is SimulatedTier.NONE:
             tiers.add(user, size)
         for tier in (tiers.device, tiers.host, tiers.disk):
             assert 0 <= tier.used <= tier.capacity
         # Whoever fits is at hand for the next message.
         assert tiers.holds(user) or size > device
-
-
-@pytest.mark.parametrize(("zipf", "capacity"), [(0.0, 500), (0.6, 200), (0.6, 2000), (1.0, 500)])
-def test_a_cache_hits_as_often_as_ches_approximation_says(zipf: float, capacity: int) -> None:
-    users, visits = 5000, 120_000
-    random = np.random.default_rng(0)
-    weights = np.arange(1, users + 1) ** -zipf
-    drawn = random.choice(users, visits, p=weights / weights.sum()).tolist()
-    lru, hits = Lru(capacity), 0
-    for number, user in enumerate(drawn):
-        hits += user in lru and number >= visits // 4
-        lru.put(user, 1)
-    assert hits / (visits * 3 / 4) == pytest.approx(hit_rate(users, zipf, capacity), abs=0.01)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(2, 10**6), st.floats(0, 1.2), st.floats(0, 1))
-def test_more_room_never_hits_less_and_no_less_than_its_share(
-    users: int, zipf: float, share: float
-) -> None:
-    rate = hit_rate(users, zipf, share * users)
-    assert share - 1e-6 <= rate <= 1
-    assert hit_rate(users, zipf, share * users / 2) <= rate + 1e-9

@@ -1,6 +1,6 @@
 """The figures of a simulation, made of a few messages whose fate is known."""
 
-from benchmarks.capacity.simulation.lru_tiers import Tier
+from benchmarks.capacity.simulation.lru_tiers import SimulatedTier
 from benchmarks.capacity.simulation.message_log import MessageLog
 from benchmarks.capacity.simulation.scenario import Scenario
 
@@ -10,14 +10,14 @@ SCENARIO = Scenario(hours=16 / 60)
 
 def a_journal() -> MessageLog:
     """Two users with a message a minute each; the second one's engine is lost."""
-    journal = MessageLog()
-    journal.moved = {2}
+    log = MessageLog()
+    log.moved = {2}
     for minute in range(16):
         cold = minute in (8, 9)
-        journal.add(1, minute * 60 + 1, 0.0, 0.010, Tier.DEVICE)
-        tier = Tier.NONE if cold else Tier.HOST
-        journal.add(2, minute * 60 + 2, 0.1 if cold else 0.0, 0.2 if cold else 0.02, tier)
-    return journal
+        log.add(1, minute * 60 + 1, 0.0, 0.010, SimulatedTier.DEVICE)
+        tier = SimulatedTier.NONE if cold else SimulatedTier.HOST
+        log.add(2, minute * 60 + 2, 0.1 if cold else 0.0, 0.2 if cold else 0.02, tier)
+    return log
 
 
 def test_spans_are_told_apart_by_when_a_message_was_asked() -> None:
@@ -50,11 +50,11 @@ def test_without_a_loss_there_is_one_span_and_nobody_moved() -> None:
 
 
 def test_what_never_comes_back_is_said_so() -> None:
-    journal = MessageLog()
-    journal.moved = {2}
+    log = MessageLog()
+    log.moved = {2}
     for minute in range(16):
-        journal.add(2, minute * 60, 0.0, 0.02, Tier.HOST if minute < 8 else Tier.NONE)
-    assert journal.report(SCENARIO)["moved"]["back_after_s"] is None
+        log.add(2, minute * 60, 0.0, 0.02, SimulatedTier.HOST if minute < 8 else SimulatedTier.NONE)
+    assert log.report(SCENARIO)["moved"]["back_after_s"] is None
 
 
 def test_a_simulation_without_messages_has_no_figures() -> None:

@@ -1,4 +1,4 @@
-"""Reading the data set, and the rule for what is a statement of the speaker."""
+"""The reader of the data set, and its rule for first-person statements."""
 
 from pathlib import Path
 

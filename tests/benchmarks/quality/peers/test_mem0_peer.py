@@ -1,4 +1,4 @@
-"""Mem0 as a peer: what it is asked, what is made of its answers, what is said without it."""
+"""Mem0 as a peer: its questions, its answers, and the message without it."""
 
 import json
 import sys
@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from benchmarks.quality.datasets.locomo import load
-from benchmarks.quality.evidence import material
 from benchmarks.quality.peers import mem0_process
 from benchmarks.quality.peers.mem0_peer import ask_mem0
+from benchmarks.quality.retrieval.evidence import evidence_task
 from memory_engine.errors import SettingsError
 from tests.benchmarks.quality.datasets.locomo_builder import written
 
 
 class Mem0Memory:
-    """As much of Mem0's interface as is used: it finds what shares most words."""
+    """The part of Mem0's interface that is used; it finds the facts that share most words."""
 
     def __init__(self) -> None:
         self.added: list[tuple[str, str, dict[str, str]]] = []
@@ -64,9 +64,9 @@ def test_the_process_adds_and_searches_for_each_owner_apart(
 
 
 async def test_an_interpreter_without_mem0_is_told_with_what_to_do(tmp_path: Path) -> None:
-    materials = [material(each) for each in load(written(tmp_path))]
+    tasks = [evidence_task(each) for each in load(written(tmp_path))]
     with pytest.raises(SettingsError, match=r"Mem0 does not run under .*uv venv mem0"):
-        await ask_mem0(Path(sys.executable), tmp_path, 384, materials, 5)
+        await ask_mem0(Path(sys.executable), tmp_path, 384, tasks, 5)
 
 
 async def test_a_path_that_is_no_interpreter_is_told(tmp_path: Path) -> None:
