@@ -12,7 +12,7 @@ from typing import cast
 
 from agent.conversations.client_resolver import ClientResolver
 from agent.conversations.conversation_store import ConversationStore
-from agent.conversations.stored_traces import to_keep
+from agent.conversations.stored_traces import trace_to_json
 from agent.db.database import Database
 from agent.db.utc import utc_now
 from agent.entities import UserTurn
@@ -25,7 +25,7 @@ from agent.facts.memory_sync import MemorySync
 from agent.graph_context import RememberContext, ReplyContext
 from agent.graph_state import ReplyState
 from agent.maintenance import Maintenance
-from agent.remember.decider import Decider, decided
+from agent.remember.decider import Decider, apply_decisions
 from agent.remember.remember_graph import RECURSION_LIMIT as REMEMBER_LIMIT
 from agent.remember.remember_graph import remember_graph
 from agent.remember.remember_worker import RememberWorker
@@ -88,7 +88,7 @@ class Agent:
         self._reply_graph = reply_graph()
         self._remember_graph = remember_graph()
         self.fact_manager = FactManager(database, self.facts, memory, self._memory_sync)
-        decide = partial(decided, near=self._near, decider=decider) if decider else None
+        decide = partial(apply_decisions, near=self._near, decider=decider) if decider else None
         self._remember_context = RememberContext(
             extractor, self.facts, self._memory_sync, decide, zone
         )
@@ -113,7 +113,7 @@ class Agent:
         Closing the iterator aborts the engine's request and keeps what was shown.
         """
         started = perf_counter()
-        request = await self._with_memory_as_set(await self._clients.placed(request))
+        request = await self._with_memory_as_set(await self._clients.resolve(request))
         await self._catch_up(request.owner)
         context = ReplyContext(
             memory=self._memory,
@@ -209,11 +209,11 @@ class Agent:
     async def _keep(self, shown: ReplyAccumulator, turn: UserTurn, *, replacing: bool) -> None:
         """Store what was shown. A database that is being restarted is waited for."""
         deadline = monotonic() + KEEP_S
-        account = to_keep(shown.reply) if shown.reply else None
+        trace = trace_to_json(shown.reply) if shown.reply else None
         while True:
             try:
                 await self.conversations.add_reply(
-                    turn, shown.text, shown.status, account=account, replacing=replacing
+                    turn, shown.text, shown.status, trace=trace, replacing=replacing
                 )
                 return
             except (DatabaseLockedError, DatabaseUnavailableError):

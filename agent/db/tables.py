@@ -74,7 +74,8 @@ class TurnRow(Base):
     """A turn. `remember` is null for the assistant's turns, which are never remembered.
 
     `key` is a digest of a program's message and all before it, by which it is known again.
-    `account` says how a whole reply came about, in numbers and ids: it holds no text.
+    `trace` (the column `account`) says how a whole reply came about, in numbers and ids: it
+    holds no text.
     """
 
     __tablename__ = "turns"
@@ -105,7 +106,7 @@ class TurnRow(Base):
     remember_error: Mapped[str | None]
     remembered_at: Mapped[datetime | None]
     key: Mapped[str | None]
-    account: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    trace: Mapped[dict[str, Any] | None] = mapped_column("account", JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

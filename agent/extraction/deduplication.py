@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agent.extraction.candidate import Candidate
-from agent.extraction.english.words import negations, word_set, words
+from agent.extraction.english.tokens import negations, word_set, words
 
 FILLERS = word_set("a an the really very also just so too actually still always quite well and")
 CONTRACTIONS = (
@@ -17,7 +17,7 @@ CONTRACTIONS = (
 )
 
 
-def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
+def deduplicated(candidates: Sequence[Candidate]) -> list[Candidate]:
     """`candidates` without those that say no more than another one.
 
     One says no more if its words occur in the other in the same order, fillers aside, with

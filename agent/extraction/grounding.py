@@ -8,10 +8,10 @@ from typing import Literal
 
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
-from agent.extraction.deduplication import merged
+from agent.extraction.deduplication import deduplicated
 from agent.extraction.english.dates import resolve, time_expression
 from agent.extraction.english.subjects import USER
-from agent.extraction.english.words import content_words, negations
+from agent.extraction.english.tokens import content_words, negations
 from agent.extraction.filters import refuse
 from agent.text import one_line
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) -> list[Candidate]:
     """Those candidates that the turn bears out, with their dates. May block for a moment.
 
-    Near-duplicates are merged. `zone` is the user's: "yesterday" is a day there. The log
+    Near-duplicates are deduplicated. `zone` is the user's: "yesterday" is a day there. The log
     tells how many were dropped and why, never what they said.
     """
     kept = []
@@ -38,7 +38,7 @@ def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) 
             log.info("turn %d: a statement was dropped: %s", turn.id, reason)
         else:
             kept.append(_dated(candidate, turn.said_at, zone))
-    return merged(kept)
+    return deduplicated(kept)
 
 
 def fault(message: str, candidate: Candidate) -> str | None:

@@ -19,7 +19,7 @@ from agent.extraction.english.sentences import holds_words, pieces, sentences
 from agent.extraction.english.speech_acts import UNSURE, states_nothing
 from agent.extraction.english.statements import kind_of, strip_lead_in
 from agent.extraction.english.subjects import USER
-from agent.extraction.english.words import words
+from agent.extraction.english.tokens import words
 from agent.extraction.extraction_prompts import EXTRACTION
 from agent.extraction.extraction_schema import ExtractionAnswer, Statement
 from agent.extraction.rule_extractor import statements_in

@@ -23,7 +23,7 @@ ENDINGS: dict[str, EventKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Origin:
     """When something was said, by which turn (None: by hand), and where it is to be seen."""
 
     at: datetime
@@ -32,18 +32,18 @@ class Said:
 
 
 async def insert_fact(
-    session: AsyncSession, owner: str, change: Change, ended: Sequence[FactRow], said: Said
+    session: AsyncSession, owner: str, change: Change, ended: Sequence[FactRow], origin: Origin
 ) -> FactRow:
     """Add what a change states and end the facts whose place it takes, with their events.
 
     The old facts end before the new one exists: two active facts may not share an attribute.
     """
     now = utc_now()
-    row = _row(owner, change.candidate, said)
+    row = _row(owner, change.candidate, origin)
     if change.operation == "update":
         row.valid_from = min([row.valid_from, *(old.valid_from for old in ended)], key=_known)
     for old in ended:
-        old.ended_at, old.valid_to = now, max(said.at, _known(old.valid_from))
+        old.ended_at, old.valid_to = now, max(origin.at, _known(old.valid_from))
     if ended:
         await session.flush()
     session.add(row)
@@ -53,7 +53,7 @@ async def insert_fact(
         kind = ENDINGS.get(change.operation, "superseded")
         session.add(FactEventRow(fact_id=old.id, kind=kind, at=now, by_fact_id=row.id))
     session.add(FactEventRow(fact_id=row.id, kind="added", at=now))
-    session.add(FactSourceRow(fact_id=row.id, turn_id=said.turn_id))
+    session.add(FactSourceRow(fact_id=row.id, turn_id=origin.turn_id))
     return row
 
 
@@ -129,8 +129,8 @@ def expiry(kind: FactKind, when: date | None, said_at: datetime) -> datetime | N
     return datetime.combine(when + timedelta(days=1), time(), UTC)
 
 
-def _row(owner: str, candidate: Candidate, said: Said) -> FactRow:
-    scope = said.scope
+def _row(owner: str, candidate: Candidate, origin: Origin) -> FactRow:
+    scope = origin.scope
     return FactRow(
         owner=owner,
         text=candidate.text,
@@ -138,15 +138,15 @@ def _row(owner: str, candidate: Candidate, said: Said) -> FactRow:
         subject=candidate.subject,
         attribute=None if candidate.denied else candidate.attribute,
         kind=candidate.kind,
-        dated=candidate.when or said.at.date(),
+        dated=candidate.when or origin.at.date(),
         time_expression=candidate.time_expression,
-        source_turn_id=said.turn_id,
+        source_turn_id=origin.turn_id,
         agent=scope.agent,
         conversation_id=int(scope.conversation_id) if scope.conversation_id else None,
         scope=scope.key,
-        created_at=said.at,
-        valid_from=said.at,
-        valid_to=expiry(candidate.kind, candidate.when, said.at),
+        created_at=origin.at,
+        valid_from=origin.at,
+        valid_to=expiry(candidate.kind, candidate.when, origin.at),
     )
 
 

@@ -19,7 +19,7 @@ from agent.db.utc import utc_now
 from agent.entities import EVERYWHERE, Fact, FactEvent, Scope, UserTurn
 from agent.extraction.candidate import Candidate, Change
 from agent.facts.expiry import end_expired
-from agent.facts.fact_rows import Said, add_source, event_of, expiry, fact_of, insert_fact
+from agent.facts.fact_rows import Origin, add_source, event_of, expiry, fact_of, insert_fact
 from agent.facts.known_facts import KnownFacts
 from agent.facts.reconcile import reconcile
 from memory_engine.errors import UserError
@@ -121,7 +121,7 @@ class FactStore:
             for candidate in candidates:
                 # What is stated by hand counts, whatever another clock dated what is known.
                 (change,) = await asyncio.to_thread(reconcile, known, [candidate], LAST)
-                fact = await self._apply(session, user, change, Said(utc_now(), None, scope))
+                fact = await self._apply(session, user, change, Origin(utc_now(), None, scope))
                 for fact_id in change.targets:
                     known.remove(fact_id)
                 known.add(fact)
@@ -149,7 +149,7 @@ class FactStore:
             if change.operation == "repeat":
                 raise UserError("Another fact says this already. Forget this one instead.")
             replacing = Change(candidate, (old.id, *change.targets), "supersede")
-            return await self._apply(session, user, replacing, Said(utc_now(), None, old.scope))
+            return await self._apply(session, user, replacing, Origin(utc_now(), None, old.scope))
 
     async def save(self, turn: UserTurn, changes: Sequence[Change], version: int) -> bool:
         """Apply what a turn taught and mark it remembered, in one transaction.
@@ -175,7 +175,7 @@ class FactStore:
             if not await session.scalar(select(taught)):
                 await end_expired(session, [turn.owner])
                 for change in changes:
-                    await self._apply(session, user, change, Said(turn.said_at, turn.id))
+                    await self._apply(session, user, change, Origin(turn.said_at, turn.id))
             row.remember, row.remembered_at, row.remember_error = "done", utc_now(), None
         return True
 
@@ -194,16 +194,16 @@ class FactStore:
             return [event_of(event, fact) for event, fact in await session.execute(query)]
 
     async def _apply(
-        self, session: AsyncSession, user: UserRow, change: Change, said: Said
+        self, session: AsyncSession, user: UserRow, change: Change, origin: Origin
     ) -> Fact:
         targets = [await session.get_one(FactRow, int(fact_id)) for fact_id in change.targets]
         if change.operation != "repeat":
-            row = await insert_fact(session, user.name, change, targets, said)
+            row = await insert_fact(session, user.name, change, targets, origin)
             user.facts_version += 1
             return fact_of(row)
         (row,) = targets
-        await add_source(session, row.id, said.turn_id)
-        lasts = expiry(change.candidate.kind, change.candidate.when, said.at)
+        await add_source(session, row.id, origin.turn_id)
+        lasts = expiry(change.candidate.kind, change.candidate.when, origin.at)
         if row.valid_to is not None and lasts is not None and lasts > row.valid_to:
             row.valid_to = lasts
             user.facts_version += 1

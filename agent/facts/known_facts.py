@@ -8,7 +8,7 @@ from agent.entities import Fact
 from agent.extraction.candidate import Candidate
 from agent.extraction.english.attributes import attribute_of
 from agent.extraction.english.statements import strip_lead_in
-from agent.extraction.english.words import content_words, word_set, words
+from agent.extraction.english.tokens import content_words, word_set, words
 from agent.text import same_as
 
 # Words that change nothing about what is stated; "still", "so" and "too" can.

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change
-from agent.extraction.english.words import content_words
+from agent.extraction.english.tokens import content_words
 from agent.facts.known_facts import KnownFacts, statement
 
 

@@ -54,7 +54,7 @@ class Decider(Protocol):
         ...
 
 
-async def decided(
+async def apply_decisions(
     owner: str, changes: Sequence[Change], known: Sequence[Fact], near: Near, decider: Decider
 ) -> list[Change]:
     """The changes after the decider has seen those that add something near to what is known."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from agent.extraction.english.statements import OPENING, spelled_out
-from agent.extraction.english.words import word_set, words
+from agent.extraction.english.tokens import word_set, words
 
 
 @dataclass(frozen=True, slots=True)

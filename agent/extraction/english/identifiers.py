@@ -5,7 +5,7 @@
 
 import re
 
-from agent.extraction.english.words import FUNCTION_WORDS, WORD, negations, word_set
+from agent.extraction.english.tokens import FUNCTION_WORDS, WORD, negations, word_set
 
 NUMBER_WORDS = word_set(
     """two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty

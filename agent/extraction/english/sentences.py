@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agent.extraction.english.words import UNSPACED
+from agent.extraction.english.tokens import UNSPACED
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # What clients put around sources, memories and system text, and HTML.
