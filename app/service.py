@@ -1,11 +1,9 @@
 """The service: what chat, CLI and API call. Checks what comes in; the agent does the work."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Self
 
 from agent.agent import Agent
@@ -13,7 +11,7 @@ from agent.conversations.stored_traces import stored_traces
 from agent.db.database import Database
 from agent.entities import EVERYWHERE, Conversation, Fact, FactEvent, Scope
 from agent.extraction.candidate import Candidate
-from agent.facts.erasure_audit import Finding, audit_file, audit_rows
+from agent.facts.erasure_audit import Finding, audit_stored
 from agent.facts.manual_facts import manual_candidate
 from agent.facts.transfer.export_schema import Document, FactDocument
 from agent.facts.transfer.exporter import export_fact, export_facts
@@ -301,11 +299,7 @@ class ChatService:
 
     async def full_audit(self, user: str) -> list[Finding]:
         """What the tables and an SQLite file hold of `user`, then `audit`."""
-        found = await audit_rows(self._database, owner_name(user))
-        file = self._database.url.database
-        if self._database.is_sqlite and file:
-            await self._database.clear_traces()
-            found += await asyncio.to_thread(audit_file, Path(file))
+        found = await audit_stored(self._database, owner_name(user))
         return found + await self.audit(user)
 
     async def history(self, user: str, fact_id: str | None = None) -> list[FactEvent]:

@@ -10,12 +10,12 @@ from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
 from agent.extraction.deduplication import deduplicated
 from agent.extraction.english.dates import resolve, time_expression
+from agent.extraction.english.speech_acts import QUESTION_MARK
 from agent.extraction.english.subjects import USER
 from agent.extraction.english.tokens import content_words, negations
 from agent.extraction.filters import refuse
 from agent.text import one_line
 
-QUESTION = re.compile(r"[?\uff1f\u061f][\"')\u201d\s]*$")
 PLACEHOLDER = re.compile(
     r"[\[({<]\s*(?:(?:your|user|insert|first|last|full|the)\s?)?[\w' ]{0,12}\bname\s*[\])}>]"
     r"|[\[{<]\s*(?:your|insert|user)\b[^\])}>]{0,30}[\])}>]|\{\{.*?\}\}",
@@ -59,7 +59,7 @@ def fault(message: str, candidate: Candidate) -> str | None:
         return "the subject is not named"
     if negations(candidate.text) != negations(quote):
         return "a negation was lost or added"
-    if QUESTION.search(candidate.quote):
+    if QUESTION_MARK.search(candidate.quote):
         return "it is a question"
     if PLACEHOLDER.search(candidate.quote):
         return "it is a template"

@@ -1,5 +1,8 @@
 """Proof that what was forgotten is gone: what SQL and the memory still hold of a user."""
 
+import asyncio
+import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +64,20 @@ async def audit_rows(database: Database, owner: str) -> list[Finding]:
     ]
 
 
+async def audit_stored(database: Database, owner: str, words: Sequence[str] = ()) -> list[Finding]:
+    """Audit what is stored of `owner`: the tables, then an SQLite database's file.
+
+    words: parts of what was forgotten, looked for in the file's bytes.
+    """
+    found = await audit_rows(database, owner)
+    if database.is_sqlite and database.url.database:
+        file = Path(database.url.database)
+        await database.clear_traces()
+        found += await asyncio.to_thread(audit_file, file)
+        found += await asyncio.to_thread(_find_words, file, words)
+    return found
+
+
 def audit_file(file: Path) -> list[Finding]:
     """What an SQLite file holds outside its tables: its log and its free pages. Blocks."""
     log = file.with_name(f"{file.name}-wal")
@@ -84,6 +101,18 @@ async def audit_memory(database: Database, memory: Memory, owner: str) -> list[F
         Finding("index", f"{len(indexed)} vectors, {len(stray)} of no fact", not stray),
         Finding("KV", f"{len(segments)} segments of no fact, on all tiers", not segments),
     ]
+
+
+def _find_words(file: Path, words: Sequence[str]) -> list[Finding]:
+    """Look for `words` in the bytes of a file and of its log."""
+    found = []
+    for path in (file, file.with_name(f"{file.name}-wal")):
+        if words and path.exists() and path.stat().st_size:
+            with path.open("rb") as data, mmap.mmap(data.fileno(), 0, access=mmap.ACCESS_READ) as m:
+                there = [word for word in words if m.find(word.encode()) >= 0]
+            said = f"{len(there)} of {len(words)} words in {path.name}"
+            found.append(Finding("bytes", said, not there))
+    return found
 
 
 async def _count(session: AsyncSession, owner: str, *conditions: ColumnElement[bool]) -> int:

@@ -7,17 +7,11 @@ from collections.abc import Iterable, Iterator
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate
 from agent.extraction.english.attributes import attribute_of
+from agent.extraction.english.normalize import normalized_words
 from agent.extraction.english.statements import strip_lead_in
-from agent.extraction.english.tokens import content_words, word_set, words
+from agent.extraction.english.tokens import content_words
 from agent.text import same_as
 
-# Words that change nothing about what is stated; "still", "so" and "too" can.
-FILLERS = word_set("just really actually also currently now well oh")
-CONTRACTIONS = {
-    "i'm": "i am", "i've": "i have", "i'll": "i will", "we're": "we are", "we've": "we have",
-    "don't": "do not", "doesn't": "does not", "didn't": "did not", "isn't": "is not",
-    "aren't": "are not", "can't": "cannot", "won't": "will not",
-}  # fmt: skip
 MEANINGLESS = re.compile(r"[\w\s.,;:!?'\"\u2019\u2026]")
 
 
@@ -78,8 +72,7 @@ class KnownFacts:
 def statement(text: str) -> tuple[str, str]:
     """What a text says: its words in order, and the symbols, which tell C from C++."""
     plain = unicodedata.normalize("NFKC", text)
-    said = " ".join(CONTRACTIONS.get(w, w) for w in words(plain) if w not in FILLERS)
-    return said, MEANINGLESS.sub("", plain)
+    return " ".join(normalized_words(plain)), MEANINGLESS.sub("", plain)
 
 
 def _denies(text: str, attribute: str, value: frozenset[str]) -> bool:

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from agent.extraction.english.statements import OPENING, spelled_out
+from agent.extraction.english.normalize import expand_first_person, restore_apostrophes
+from agent.extraction.english.statements import OPENING
 from agent.extraction.english.tokens import word_set, words
 
 
@@ -114,6 +115,9 @@ PATTERNS = tuple(
         (rf"^(?P<x>i|we|my [\w'-]+(?: [\w'-]+)?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
     )
 )
+OUR = re.compile("^our ", re.IGNORECASE)
+# Case tells a name from a word.
+SOMEBODY_IS = re.compile(r"^(My [\w -]{2,40}?)'s (?=called |named |[A-Z])")
 LEFT = re.compile(
     r"^i (?:just |recently |have )?(?:quit|left) (?!\w+ing\b)(?:my (?:job|position) )?(?:at "
     r"|with )?(?P<v>.+)",
@@ -133,7 +137,7 @@ LONGEST_OBJECT = 4
 
 def attribute_of(statement: str) -> Attribute | None:
     """The attribute that `statement` (without lead-in) gives a value, or None."""
-    plain = _plain(OPENING.sub("", statement))
+    plain = _comparable(OPENING.sub("", statement))
     named = NAME_ONLY.match(plain)
     if named:
         return _named(named["v"])
@@ -148,16 +152,10 @@ def attribute_of(statement: str) -> Attribute | None:
     return None
 
 
-def _plain(statement: str) -> str:
-    text = spelled_out(statement).rstrip(" .!\u2026")
-    for pattern, full in (
-        (r"\bI'm\b", "I am"), (r"\bwe're\b", "we are"), (r"\bI've\b", "I have"),
-        (r"^[Oo]ur ", "My "),
-        (r"^(My [\w -]{2,40}?)'s (?=called |named |[A-Z])", r"\1 is "),
-        (r"\bi am not\b", "i am not"),
-    ):  # fmt: skip
-        text = re.sub(pattern, full, text, flags=re.IGNORECASE if "[A-Z]" not in pattern else 0)
-    return text
+def _comparable(statement: str) -> str:
+    """`statement` as PATTERNS take it: "I am", "we are", "My sister is called"."""
+    text = expand_first_person(restore_apostrophes(statement).rstrip(" .!\u2026"))
+    return SOMEBODY_IS.sub(r"\1 is ", OUR.sub("My ", text))
 
 
 def _named(name: str) -> Attribute | None:
