@@ -2,6 +2,7 @@
 
 from agent.db.database import Database
 from agent.facts.expiry import sweep
+from agent.facts.forgetting import clear_forgotten_denials
 from agent.facts.memory_sync import MemorySync
 from agent.periodic import Periodic, attempt
 from agent.remember.remember_worker import RememberWorker
@@ -54,5 +55,6 @@ class Maintenance:
 
     async def _catch_up(self) -> None:
         await sweep(self._database)
+        await clear_forgotten_denials(self._database)
         for owner in self._memory_sync.owners:
             await self._memory_sync.ensure(owner)

@@ -121,6 +121,9 @@ class FactRow(Base):
     is when that became known. `subject` is whom it is about, empty for the user. `scope` names
     `agent` and `conversation_id` for the indexes, to which nulls would all be different.
 
+    `denied_attribute` is the attribute that the fact says does not have `denied_value`: empty for
+    none, null in rows that code from before revision 0008 wrote.
+
     A forgotten fact keeps its row and its source turns, so that they are not remembered
     again, and loses everything that tells what it said.
     """
@@ -161,6 +164,8 @@ class FactRow(Base):
     same_as: Mapped[str | None]
     subject: Mapped[str] = mapped_column(default="", server_default="")
     attribute: Mapped[str | None]
+    denied_attribute: Mapped[str | None]
+    denied_value: Mapped[str | None]
     kind: Mapped[str] = mapped_column(default="stable")
     dated: Mapped[date | None]
     time_expression: Mapped[str | None]

@@ -34,7 +34,7 @@ async def audit_rows(database: Database, owner: str) -> list[Finding]:
             for column in (FactRow.text, FactRow.same_as, FactRow.attribute, FactRow.dated,
                            FactRow.time_expression, FactRow.valid_from, FactRow.valid_to)
         ),
-        FactRow.subject != "",
+        *(c != "" for c in (FactRow.subject, FactRow.denied_attribute, FactRow.denied_value)),
     )  # fmt: skip
     forgotten = FactRow.forgotten_at.is_not(None)
     async with database.read() as session:

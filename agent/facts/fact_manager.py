@@ -1,6 +1,5 @@
 """What is known, changed by hand: SQL first, then the memory follows."""
 
-import asyncio
 from collections.abc import Sequence
 
 from agent.conversations.conversation_store import ConversationStore
@@ -11,7 +10,6 @@ from agent.facts.erasure_audit import Finding, audit_memory
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
 from agent.facts.memory_sync import MemorySync
-from agent.facts.reconcile import reconcile
 from agent.facts.transfer.importer import Imported, import_facts
 from agent.facts.undo import undo
 from memory_engine.encoding.residency import Residency
@@ -60,11 +58,7 @@ class FactManager:
         They go when it is deleted.
         """
         turn = await self._conversations.add_message(owner, None, message, remember=True)
-        saved = False
-        while not saved:
-            version, known = await self._facts.snapshot(owner)
-            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at, turn.id)
-            saved = await self._facts.save(turn, changes, version)
+        await self._facts.learn(turn, candidates)
         await self._conversations.add_reply(turn, reply, "complete")
         await self._memory_sync.ensure(owner)
         return turn.conversation_id

@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow
 from agent.db.utc import utc_now
-from agent.entities import EVERYWHERE, EventKind, Fact, FactEvent, FactKind, Scope
+from agent.entities import EVERYWHERE, Denial, EventKind, Fact, FactEvent, FactKind, Scope
 from agent.extraction.candidate import Candidate, Change
+from agent.extraction.english.attributes import denial_in
 from agent.text import same_as
 
 TRANSIENT_LASTS = timedelta(days=1)
@@ -81,6 +82,7 @@ def empty_facts(session: AsyncSession, rows: Iterable[FactRow]) -> int:
         if row.forgotten_at is not None:
             continue
         row.text = row.same_as = row.attribute = row.time_expression = row.dated = None
+        row.denied_attribute = row.denied_value = None
         row.valid_from = row.valid_to = row.agent = row.conversation_id = None
         row.kind, row.subject, row.scope = "stable", "", ""
         row.forgotten_at, row.ended_at = now, row.ended_at or now
@@ -104,7 +106,23 @@ def fact_of(row: FactRow) -> Fact:
         valid_to=row.valid_to,
         scope=Scope(row.agent, _text_id(row.conversation_id)),
         turn_id=row.source_turn_id,
+        denies=denial_of(row),
     )
+
+
+def denial_of(row: FactRow) -> Denial | None:
+    """The denial in a row that has not been emptied.
+
+    A row that code from before revision 0008 wrote holds the sentence alone: it is read as
+    English, which is what that code did at every comparison.
+    """
+    assert row.text is not None, f"fact {row.id} is forgotten"
+    if row.denied_attribute:
+        return Denial(row.denied_attribute, row.denied_value or "")
+    if row.denied_attribute is not None or row.attribute is not None:
+        return None
+    found = denial_in(row.text)
+    return Denial(found.key, found.value) if found is not None else None
 
 
 def event_of(event: FactEventRow, fact: FactRow) -> FactEvent:
@@ -137,6 +155,8 @@ def _row(owner: str, candidate: Candidate, origin: Origin) -> FactRow:
         same_as=same_as(candidate.text),
         subject=candidate.subject,
         attribute=None if candidate.denied else candidate.attribute,
+        denied_attribute=(candidate.attribute or "") if candidate.denied else "",
+        denied_value=candidate.value if candidate.denied else "",
         kind=candidate.kind,
         dated=candidate.when or origin.at.date(),
         time_expression=candidate.time_expression,

@@ -113,6 +113,23 @@ class Forgetting:
         return count
 
 
+async def clear_forgotten_denials(database: Database) -> int:
+    """Empty what code from before revision 0008 left in rows that it forgot; how many rows.
+
+    It did not know that a row tells what is denied, and may run beside this code while a fleet
+    is updated.
+    """
+    left = FactRow.forgotten_at.is_not(None) & (FactRow.denied_attribute != "")
+    async with database.read() as session:
+        rows = list(await session.scalars(select(FactRow.id).where(left)))
+    if rows:
+        async with database.write() as session:
+            emptied = update(FactRow).where(FactRow.id.in_(rows))
+            await session.execute(emptied.values(denied_attribute=None, denied_value=None))
+        await database.clear_traces()
+    return len(rows)
+
+
 async def _empty(session: AsyncSession, user: UserRow, rows: Sequence[FactRow]) -> int:
     count = empty_facts(session, rows)
     await drop_vectors(session, [row.id for row in rows])

@@ -2,13 +2,12 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate
-from agent.extraction.english.attributes import attribute_of
 from agent.extraction.english.normalize import normalized_words
-from agent.extraction.english.statements import strip_lead_in
 from agent.extraction.english.tokens import content_words
 from agent.text import same_as
 
@@ -23,6 +22,7 @@ class KnownFacts:
         self._digests: dict[str, Fact] = {}
         self._statements: dict[tuple[str, str], Fact] = {}
         self._attributes: dict[tuple[str, str | None], Fact] = {}
+        self._denials: defaultdict[tuple[str, str], dict[str, Fact]] = defaultdict(dict)
         for fact in facts:
             self.add(fact)
 
@@ -36,6 +36,8 @@ class KnownFacts:
         self._statements[statement(fact.text)] = fact
         if fact.attribute is not None:
             self._attributes[fact.subject, fact.attribute] = fact
+        if fact.denies is not None:
+            self._denials[fact.subject, fact.denies.attribute][fact.id] = fact
 
     def remove(self, fact_id: str) -> None:
         """Know a fact no longer."""
@@ -44,6 +46,8 @@ class KnownFacts:
         self._statements.pop(statement(fact.text), None)
         if fact.attribute is not None:
             self._attributes.pop((fact.subject, fact.attribute), None)
+        if fact.denies is not None:
+            del self._denials[fact.subject, fact.denies.attribute][fact_id]
 
     def same(self, candidate: Candidate) -> Fact | None:
         """The fact that says the same, but for case, punctuation and words without weight."""
@@ -61,22 +65,11 @@ class KnownFacts:
         value = content_words(candidate.value)
         if candidate.attribute is None or candidate.denied or not value:
             return []
-        return [
-            fact
-            for fact in self._facts.values()
-            if fact.attribute is None and fact.subject == candidate.subject
-            if _denies(fact.text, candidate.attribute, value)
-        ]
+        denials = self._denials.get((candidate.subject, candidate.attribute), {}).values()
+        return [f for f in denials if f.denies and content_words(f.denies.value) <= value]
 
 
 def statement(text: str) -> tuple[str, str]:
     """What a text says: its words in order, and the symbols, which tell C from C++."""
     plain = unicodedata.normalize("NFKC", text)
     return " ".join(normalized_words(plain)), MEANINGLESS.sub("", plain)
-
-
-def _denies(text: str, attribute: str, value: frozenset[str]) -> bool:
-    found = attribute_of(strip_lead_in(text))
-    if found is None or not found.denied or found.key != attribute:
-        return False
-    return content_words(found.value) <= value

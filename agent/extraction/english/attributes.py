@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from agent.extraction.english.normalize import expand_first_person, restore_apostrophes
-from agent.extraction.english.statements import OPENING
+from agent.extraction.english.statements import OPENING, strip_lead_in
 from agent.extraction.english.tokens import word_set, words
 
 
@@ -51,6 +51,10 @@ OWN_NOUNS = (
 HERE = r"(?:now |currently |still |both |actually |just |recently |also )*"
 NOT = r"(?:don't |do not |no longer |not )?"
 DENIAL = re.compile(r"\b(?:don't|do not|no longer|not)\b", re.IGNORECASE)
+# A quick look: no sentence without one of these is a denial.
+MAY_DENY = re.compile(
+    r"\b(?:don['\u2019]?t|not|no longer|any ?more|any longer|quit|left)\b", re.IGNORECASE
+)
 LOVES = (
     r"(?:really |absolutely |also |still |just |now |actually |do |never )*"
     r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |can not |could not |couldn't "
@@ -150,6 +154,14 @@ def attribute_of(statement: str) -> Attribute | None:
             denied = bool(DENIAL.search(before) or NO_MORE_LEFT.search(plain))
             return _filled(key, found.groupdict(), denied=denied)
     return None
+
+
+def denial_in(sentence: str) -> Attribute | None:
+    """The attribute whose value `sentence` denies, or None."""
+    if not MAY_DENY.search(sentence):
+        return None
+    found = attribute_of(strip_lead_in(sentence))
+    return found if found is not None and found.denied else None
 
 
 def _comparable(statement: str) -> str:

@@ -11,7 +11,7 @@ from agent.owner import LONGEST
 from memory_engine.errors import UserError
 
 Short = Annotated[str, Field(max_length=300)]  # what an index of PostgreSQL takes
-FORMAT, VERSION = "inferscale-facts", 1
+FORMAT, VERSION = "inferscale-facts", 2
 
 
 class _Part(BaseModel):
@@ -35,14 +35,25 @@ class EventDocument(_Part):
     by: str | None = None
 
 
+class DenialDocument(_Part):
+    """The value that a fact says an attribute does not have."""
+
+    attribute: Short
+    value: str
+
+
 class FactDocument(_Part):
-    """One fact that is not forgotten. Ids are those of the database it comes from."""
+    """One fact that is not forgotten. Ids are those of the database it comes from.
+
+    `denies` is new in version 2. In a document without it, the fact's text is read for it.
+    """
 
     id: str
     text: Annotated[str, Field(min_length=1)]
     kind: FactKind = "stable"
     subject: Short = ""
     attribute: Short | None = None
+    denies: DenialDocument | None = None
     when: date | None = None
     time_expression: str | None = None
     agent: Annotated[str, Field(min_length=1, max_length=LONGEST)] | None = None
@@ -61,7 +72,7 @@ class Document(_Part):
     """All that is known of a user, and was; instants are in UTC."""
 
     format: Literal["inferscale-facts"] = "inferscale-facts"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     user: str
     exported_at: AwareDatetime
     facts: tuple[FactDocument, ...]

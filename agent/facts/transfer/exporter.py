@@ -1,6 +1,7 @@
 """All that is known of a user and was, as a document."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,6 +10,7 @@ from agent.db.database import Database
 from agent.db.lookup import find_fact
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow, TurnRow
 from agent.db.utc import utc_now
+from agent.facts.fact_rows import denial_of
 from agent.facts.transfer.export_schema import Document, EventDocument, FactDocument, SourceDocument
 from memory_engine.errors import NotFoundError
 
@@ -94,11 +96,13 @@ def _document(
 ) -> FactDocument:
     plain = ("text", "kind", "subject", "attribute", "time_expression", "agent")
     instants = ("created_at", "valid_from", "valid_to", "ended_at")
+    denies = denial_of(row)
     return FactDocument.model_validate(
         {name: getattr(row, name) for name in (*plain, *instants)}
         | {
             "id": str(row.id),
             "when": row.dated,
+            "denies": denies and asdict(denies),
             "conversation": None if row.conversation_id is None else str(row.conversation_id),
             "superseded_by": None if row.superseded_by is None else str(row.superseded_by),
             "by_hand": by_hand,

@@ -157,12 +157,15 @@ class _Importer:
 def _row(owner: str, fact: FactDocument) -> FactRow:
     text = one_line(storable(fact.text))
     scope = Scope(fact.agent, fact.conversation)
+    told = "denies" in fact.model_fields_set
     return FactRow(
         owner=owner,
         text=text,
         same_as=same_as(text),
         subject=fact.subject,
         attribute=fact.attribute,
+        denied_attribute=(fact.denies.attribute if fact.denies else "") if told else None,
+        denied_value=(fact.denies.value if fact.denies else "") if told else None,
         kind=fact.kind,
         dated=fact.when,
         time_expression=fact.time_expression,
