@@ -36,7 +36,7 @@ KEY_SHAPES = re.compile(
     )""",
     re.VERBOSE,
 )
-LONG_TOKEN = re.compile(r"(?<![\w/.-])[A-Za-z0-9+/_=-]{24,}(?![\w/.-])")
+LONG_TOKEN = re.compile(r"(?<![\w/.-])[A-Za-z0-9+/_=-]{24,}(?![\w/-]|\.\w)")
 CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
 INSTRUCTION = re.compile(
