@@ -1,4 +1,4 @@
-"""What is seen to in the background: expired facts, and what other processes did or left."""
+"""Background maintenance: expired facts, and the changes and leavings of other processes."""
 
 from agent.db.database import Database
 from agent.facts.expiry import sweep

@@ -100,7 +100,7 @@ class ConversationStore:
         return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
 
     async def last_status(self, owner: str, conversation_id: str) -> TurnStatus | None:
-        """How the last reply came to its end; None before the first."""
+        """The status of the last reply; None before the first."""
         async with self._database.read() as session:
             conversation = await find_conversation(session, owner, conversation_id)
             query = select(TurnRow.status).where(
@@ -120,7 +120,7 @@ class ConversationStore:
     async def add_client_message(
         self, owner: str, conversation_id: str | None, text: str, client: Client, *, remember: bool
     ) -> UserTurn | None:
-        """The same for a program's message; None, and nothing is stored, if it came before."""
+        """Store a program's message as a turn; None, and nothing is stored, if it came before."""
         turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
         turn.key = client.key
         async with self._database.write() as session:
@@ -160,7 +160,7 @@ class ConversationStore:
         return await self._turns(or_(PENDING, WORTH_A_TRY))
 
     async def unremembered_until(self, turn: UserTurn) -> list[UserTurn]:
-        """What the same user said up to `turn` that is not remembered, oldest first."""
+        """The same user's turns up to `turn` that are not remembered, oldest first."""
         this = (TurnRow.id == turn.id) & WORTH_A_TRY
         return await self._turns(
             ConversationRow.owner == turn.owner, TurnRow.id <= turn.id, or_(PENDING, this)

@@ -1,4 +1,4 @@
-"""The tables. Rows are added; text is never overwritten.
+"""Tables of the database. Rows are added; text is never overwritten.
 
 users              who owns what; `facts_version` changes with every change of their facts
   conversations    a title and an order
@@ -38,11 +38,15 @@ NAMING = {
 
 
 class Base(DeclarativeBase):
+    """Base of all tables: names of constraints, and UTC instants."""
+
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: UTCDateTime}  # noqa: RUF012
 
 
 class UserRow(Base):
+    """A user. `facts_version` is raised by every change of the user's facts."""
+
     __tablename__ = "users"
 
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -182,7 +186,7 @@ class FactRow(Base):
 
 
 class FactSourceRow(Base):
-    """That a turn says a fact; without a turn it was stated by hand."""
+    """A source of a fact: a turn that says it, or null for by hand."""
 
     __tablename__ = "fact_sources"
     __table_args__ = (
@@ -196,7 +200,7 @@ class FactSourceRow(Base):
 
 
 class FactEventRow(Base):
-    """What happened to a fact. `by_fact_id` is the fact that took its place."""
+    """An event of a fact. `by_fact_id` is the fact that took its place."""
 
     __tablename__ = "fact_events"
     __table_args__ = (
@@ -245,7 +249,7 @@ class ApiKeyRow(Base):
 
 
 class AccountRow(Base):
-    """Who signs in with a password. `password` is its Argon2id hash, with salt and parameters."""
+    """A login by password. `password` is its Argon2id hash, with salt and parameters."""
 
     __tablename__ = "accounts"
 

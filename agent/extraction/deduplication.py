@@ -1,4 +1,4 @@
-"""Near-duplicates in what one message states: the fuller statement stays."""
+"""Deduplication of the statements of one message: the fuller one stays."""
 
 from collections.abc import Sequence
 

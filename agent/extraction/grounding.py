@@ -1,4 +1,4 @@
-"""The check between extracting and keeping: does the turn say it, and may it stay."""
+"""Grounding: checks that the turn says a candidate and that it may be remembered."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ from agent.extraction.english.dates import resolve, time_expression
 from agent.extraction.english.speech_acts import QUESTION_MARK
 from agent.extraction.english.subjects import USER
 from agent.extraction.english.tokens import content_words, negations
-from agent.extraction.filters import refuse
+from agent.extraction.filters import refusal
 from agent.text import one_line
 
 PLACEHOLDER = re.compile(
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) -> list[Candidate]:
-    """Those candidates that the turn bears out, with their dates. May block for a moment.
+    """The candidates that the turn bears out, with their dates. May block for a moment.
 
     Near-duplicates are deduplicated. `zone` is the user's: "yesterday" is a day there. The log
     tells how many were dropped and why, never what they said.
@@ -42,7 +42,7 @@ def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) 
 
 
 def fault(message: str, candidate: Candidate) -> str | None:
-    """Why `message` does not bear out `candidate`, or None.
+    """The reason why `message` does not bear out `candidate`, or None.
 
     The quote must be in the message. Every content word of the text, of the value and of
     another's name must be in the quote, and the text must be negated as often as the quote.
@@ -63,7 +63,7 @@ def fault(message: str, candidate: Candidate) -> str | None:
         return "it is a question"
     if PLACEHOLDER.search(candidate.quote):
         return "it is a template"
-    return refuse(candidate.quote) or refuse(candidate.text)
+    return refusal(candidate.quote) or refusal(candidate.text)
 
 
 def _comparable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The model-based extractor: asks the served model, believes only what it can quote."""
+"""Model-based extractor: asks the served model, and believes only quotes from the turn."""
 
 import logging
 import re
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class LlmExtractor:
-    """For models that follow a schema and instructions; the smallest cannot.
+    """Extractor for models that follow a schema and instructions; the smallest cannot.
 
     The model says where a statement is, whom it is about and of what kind it is. A fact's
     text is the user's whole sentence around the quote, in the user's language, so that no

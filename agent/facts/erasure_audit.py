@@ -1,4 +1,4 @@
-"""Proof that what was forgotten is gone: what SQL and the memory still hold of a user."""
+"""Erasure audit: proof that nothing forgotten is left in SQL, its files, index and KV."""
 
 import asyncio
 import mmap
@@ -27,8 +27,8 @@ class Finding:
 
 
 async def audit_rows(database: Database, owner: str) -> list[Finding]:
-    """What the tables hold: facts, and whether forgotten ones still tell anything."""
-    told = or_(
+    """Audit the tables: their facts, and whether forgotten ones still tell anything."""
+    content = or_(
         *(
             column.is_not(None)
             for column in (FactRow.text, FactRow.same_as, FactRow.attribute, FactRow.dated,
@@ -42,7 +42,7 @@ async def audit_rows(database: Database, owner: str) -> list[Finding]:
         past = await _count(session, owner, ~holds(utc_now()), ~forgotten)
         gone, left = (
             await _count(session, owner, forgotten),
-            await _count(session, owner, forgotten, told),
+            await _count(session, owner, forgotten, content),
         )
         orphans = await session.scalar(
             select(func.count())
@@ -79,7 +79,7 @@ async def audit_stored(database: Database, owner: str, words: Sequence[str] = ()
 
 
 def audit_file(file: Path) -> list[Finding]:
-    """What an SQLite file holds outside its tables: its log and its free pages. Blocks."""
+    """Audit an SQLite file outside its tables: its log and its free pages. Blocks."""
     log = file.with_name(f"{file.name}-wal")
     held = log.stat().st_size if log.exists() else 0
     free = free_pages(file)
@@ -90,7 +90,7 @@ def audit_file(file: Path) -> list[Finding]:
 
 
 async def audit_memory(database: Database, memory: Memory, owner: str) -> list[Finding]:
-    """What index and engine hold that no active fact needs; the memory is to be settled."""
+    """Audit index and engine for what no active fact needs; the memory is to be settled."""
     query = select(FactRow.id).where(FactRow.owner == owner, holds(utc_now()))
     async with database.read() as session:
         wanted = {str(fact_id) for fact_id in await session.scalars(query)}

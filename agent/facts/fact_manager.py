@@ -1,4 +1,4 @@
-"""What is known, changed by hand: SQL first, then the memory follows."""
+"""Changes of facts by hand: SQL first, then the memory follows."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from memory_engine.memory import Memory
 
 
 class FactManager:
-    """Every change of facts that does not come out of a conversation."""
+    """Makes every change of facts that does not come out of a conversation."""
 
     def __init__(
         self, database: Database, facts: FactStore, memory: Memory, memory_sync: MemorySync
@@ -74,7 +74,7 @@ class FactManager:
         return message
 
     async def residency(self, owner: str) -> Residency:
-        """Where the KV of the owner's facts is."""
+        """The tiers that hold the KV of the owner's facts."""
         await self._memory_sync.ensure(owner)
         return await self._memory.residency(owner)
 
@@ -88,14 +88,14 @@ class FactManager:
         return failed
 
     async def forget_conversation(self, owner: str, conversation_id: str) -> int:
-        """Delete a conversation and the facts that were said in no other; how many facts."""
+        """Delete a conversation and the facts that were said in no other; return how many facts."""
         count = await self._forgetting.conversation(owner, conversation_id)
         self._memory.forget_prompts(owner)
         await self._dropped(owner)
         return count
 
     async def forget_everything(self, owner: str) -> int:
-        """Delete a user with all that is known, said and computed; how many facts."""
+        """Delete a user with all that is known, said and computed; return how many facts."""
         count = await self._forgetting.everything(owner)
         await self._memory_sync.forget(owner)
         return count
@@ -107,13 +107,13 @@ class FactManager:
         return restored
 
     async def import_facts(self, owner: str, document: str) -> Imported:
-        """Take in what an export holds; recall sees it on return."""
+        """Import the facts of an export; recall sees them on return."""
         imported = await import_facts(self._database, owner, document)
         await self._memory_sync.ensure(owner)
         return imported
 
     async def audit(self, owner: str) -> list[Finding]:
-        """What index and KV hold that no fact of the user's needs."""
+        """Audit index and KV for what no fact of the user's needs."""
         await self._memory_sync.ensure(owner)
         await self._memory.settle(owner)
         return await audit_memory(self._database, self._memory, owner)

@@ -1,4 +1,4 @@
-"""Fact rows: how one is made, ended, emptied and read."""
+"""Fact rows: inserting, ending, emptying and reading them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ ENDINGS: dict[str, EventKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """When something was said, by which turn (None: by hand), and where it is to be seen."""
+    """The origin of a fact: its instant, its turn (None: by hand), and the scope it gets."""
 
     at: datetime
     turn_id: int | None = None
@@ -76,7 +76,7 @@ def end_facts(session: AsyncSession, rows: Iterable[FactRow], kind: EventKind) -
 
 
 def empty_facts(session: AsyncSession, rows: Iterable[FactRow]) -> int:
-    """Remove from rows everything that tells what they said; how many were not empty yet."""
+    """Empty rows of everything that tells what they said; return how many were not empty yet."""
     now, count = utc_now(), 0
     for row in rows:
         if row.forgotten_at is not None:
@@ -139,7 +139,7 @@ def event_of(event: FactEventRow, fact: FactRow) -> FactEvent:
 
 
 def expiry(kind: FactKind, when: date | None, said_at: datetime) -> datetime | None:
-    """When a passing state is over: at the end of its day, or a day after it was said."""
+    """The instant a transient fact ends: after its day, or a day after it was said; else None."""
     if kind != "transient":
         return None
     if when is None or when < said_at.date():

@@ -66,7 +66,7 @@ class Forgetting:
         return count
 
     async def exchange(self, owner: str, conversation_id: str) -> str:
-        """Remove the last message of a conversation and the replies to it; the message.
+        """Remove the last message of a conversation and the replies to it; return the message.
 
         What only it taught is forgotten, and what that had taken the place of holds again.
         Raises NotFoundError where nothing was said yet.
@@ -90,14 +90,14 @@ class Forgetting:
         return message
 
     async def everything(self, owner: str) -> int:
-        """Delete every row of a user, and the user; how many facts with a text there were."""
+        """Delete every row of a user, and the user; return how many facts had a text."""
         facts = select(FactRow.id).where(FactRow.owner == owner)
         conversations = select(ConversationRow.id).where(ConversationRow.owner == owner)
-        told = select(func.count()).select_from(FactRow)
-        told = told.where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
+        with_text = select(func.count()).select_from(FactRow)
+        with_text = with_text.where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
         async with self._database.write() as session:
             await lock_user(session, owner)
-            count = await session.scalar(told) or 0
+            count = await session.scalar(with_text) or 0
             for statement in (
                 delete(FactEventRow).where(FactEventRow.fact_id.in_(facts)),
                 delete(FactSourceRow).where(FactSourceRow.fact_id.in_(facts)),
@@ -114,10 +114,10 @@ class Forgetting:
 
 
 async def clear_forgotten_denials(database: Database) -> int:
-    """Empty what code from before revision 0008 left in rows that it forgot; how many rows.
+    """Clear the denials that code from before revision 0008 left in rows that it forgot.
 
-    It did not know that a row tells what is denied, and may run beside this code while a fleet
-    is updated.
+    It does not know those columns, and may run beside this code while a fleet is updated.
+    Returns how many rows there were.
     """
     left = FactRow.forgotten_at.is_not(None) & (FactRow.denied_attribute != "")
     async with database.read() as session:

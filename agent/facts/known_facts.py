@@ -1,4 +1,4 @@
-"""What is known of a user, laid out for comparing statements with it. Pure."""
+"""Index of known facts, for the comparison of statements with them. Pure."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ MEANINGLESS = re.compile(r"[\w\s.,;:!?'\"\u2019\u2026]")
 
 
 class KnownFacts:
-    """Active facts of one scope, by what they say and by whom and what they are about."""
+    """Active facts of one scope by text, by subject and attribute, and by what they deny."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._facts: dict[str, Fact] = {}
@@ -30,7 +30,7 @@ class KnownFacts:
         return iter(self._facts.values())
 
     def add(self, fact: Fact) -> None:
-        """Know one fact more."""
+        """Add a fact."""
         self._facts[fact.id] = fact
         self._digests[same_as(fact.text)] = fact
         self._statements[statement(fact.text)] = fact
@@ -40,7 +40,7 @@ class KnownFacts:
             self._denials[fact.subject, fact.denies.attribute][fact.id] = fact
 
     def remove(self, fact_id: str) -> None:
-        """Know a fact no longer."""
+        """Remove a fact."""
         fact = self._facts.pop(fact_id)
         self._digests.pop(same_as(fact.text), None)
         self._statements.pop(statement(fact.text), None)
@@ -70,6 +70,6 @@ class KnownFacts:
 
 
 def statement(text: str) -> tuple[str, str]:
-    """What a text says: its words in order, and the symbols, which tell C from C++."""
+    """The comparable form of a text: its words in order, and the symbols, as C is not C++."""
     plain = unicodedata.normalize("NFKC", text)
     return " ".join(normalized_words(plain)), MEANINGLESS.sub("", plain)

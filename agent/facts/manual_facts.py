@@ -1,4 +1,4 @@
-"""A fact that the user states by hand."""
+"""Candidates for facts that the user states by hand."""
 
 from dataclasses import replace
 

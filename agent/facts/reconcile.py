@@ -1,4 +1,4 @@
-"""What is new in what was said, given what is known. Pure."""
+"""Reconciliation of candidates with known facts: additions, repetitions and replacements. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime

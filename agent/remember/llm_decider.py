@@ -1,4 +1,4 @@
-"""The model-based decider: one constrained answer about all statements of a turn."""
+"""Model-based decider: one answer bound to a schema, about all statements of a turn."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class Decisions(BaseModel):
 
 
 class LlmDecider:
-    """For models that follow a schema and instructions. Facts go by labels made for the call.
+    """Decider for models that follow a schema and instructions. Facts go by labels of the call.
 
     An answer that stays invalid decides nothing: the statements are then added, so that
     nothing is lost.

@@ -1,4 +1,4 @@
-"""What a statement says has one value at a time, so that a new value takes the old one's place."""
+"""Attributes: properties with one value at a time, so that a new value replaces the old one."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ from agent.extraction.english.tokens import word_set, words
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`key` names it among a user's facts. `denied`: the statement says it is not `value`."""
+    """A property and its value in a statement.
+
+    `key` names it among a user's facts. `denied`: the statement says it is not `value`.
+    """
 
     key: str
     value: str

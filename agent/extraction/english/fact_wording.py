@@ -1,4 +1,4 @@
-"""How a statement is worded as a fact. The one place to change it."""
+"""Wording of a statement as a fact; the one place to change it."""
 
 import re
 

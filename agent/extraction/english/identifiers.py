@@ -1,4 +1,4 @@
-"""Numbers and names: what tells two statements apart however alike their vectors are.
+"""Comparison of statements by numbers and names, which vectors hardly tell apart.
 
 "I rent flat 12" and "I rent flat 21" are nearly one vector, and two facts.
 """

@@ -1,4 +1,4 @@
-"""Which sentences state something about the user or their people, pets and things."""
+"""Detects statements about the user or their people, pets and things, and their kind."""
 
 import re
 
@@ -21,7 +21,7 @@ from agent.extraction.english.lexicon import (
     OTHERS_DO,
 )
 from agent.extraction.english.normalize import restore_apostrophes
-from agent.extraction.english.speech_acts import is_open, states_nothing
+from agent.extraction.english.speech_acts import lacks_context, states_nothing
 
 LEAD_IN = re.compile(
     r"""^(?:
@@ -149,13 +149,13 @@ def strip_lead_in(sentence: str) -> str:
 
 
 def kind_of(statement: str) -> FactKind | None:
-    """What kind of statement this is, or None where it states nothing to remember.
+    """The kind of a statement, or None for a sentence that states nothing to remember.
 
     `statement` has no lead-in. It reads English: questions, requests, hypotheticals and
     what says nothing alone are None, and so is any other language.
     """
     statement = restore_apostrophes(statement)
-    if states_nothing(statement) or is_open(OPENING.sub("", statement)):
+    if states_nothing(statement) or lacks_context(OPENING.sub("", statement)):
         return None
     if EVENT.match(statement):
         return "event"

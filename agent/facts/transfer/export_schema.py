@@ -1,4 +1,4 @@
-"""The document that facts are exported to: its schema is versioned, and checked on import."""
+"""Schema of export documents: versioned, and checked on import."""
 
 import json
 from datetime import date
@@ -28,7 +28,7 @@ class SourceDocument(_Part):
 
 
 class EventDocument(_Part):
-    """Something that happened to a fact; `by` is the fact that took its place."""
+    """An event of a fact; `by` is the fact that took its place."""
 
     kind: EventKind
     at: AwareDatetime
@@ -69,7 +69,7 @@ class FactDocument(_Part):
 
 
 class Document(_Part):
-    """All that is known of a user, and was; instants are in UTC."""
+    """The whole export: a user's present and past facts; instants are in UTC."""
 
     format: Literal["inferscale-facts"] = "inferscale-facts"
     version: Literal[1, 2] = 2
@@ -79,7 +79,7 @@ class Document(_Part):
 
 
 def read_document(text: str) -> Document:
-    """The document in `text`. UserError says what is wrong with it, without quoting it."""
+    """The document in `text`. Raises UserError, which says what is wrong without quoting it."""
     try:
         found = json.loads(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""All that is known of a user and was, as a document."""
+"""Export of a user's present and past facts as a document."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from memory_engine.errors import NotFoundError
 
 
 async def export_facts(database: Database, owner: str) -> Document:
-    """Everything that is known of `owner` and was, but for what is forgotten."""
+    """All present and past facts of `owner`, but for forgotten ones."""
     async with database.read() as session:
         facts = await _documents(session, FactRow.owner == owner)
     kept = {fact.id for fact in facts}
@@ -26,7 +26,7 @@ async def export_facts(database: Database, owner: str) -> Document:
 
 
 async def export_fact(database: Database, owner: str, fact_id: str) -> FactDocument:
-    """One fact with its sources and what happened to it. NotFoundError for a forgotten one."""
+    """One fact with its sources and events. Raises NotFoundError, also for a forgotten one."""
     async with database.read() as session:
         row = await find_fact(session, owner, fact_id)
         facts = await _documents(session, FactRow.id == row.id)

@@ -1,4 +1,4 @@
-"""What holds whoever extracts: the rules, or a model that takes everything for a statement.
+"""Promises of all extractors: the rules, and a model that takes everything for a statement.
 
 Each test names the public reports whose kind it covers; the messages are made up.
 """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extraction.filters import holds_secret, refuse
+from agent.extraction.filters import holds_secret, refusal
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from agent.extraction.filters import holds_secret, refuse
 )
 def test_secrets_are_refused(text: str) -> None:
     assert holds_secret(text)
-    assert refuse(text) == "secret"
+    assert refusal(text) == "secret"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_secrets_are_refused(text: str) -> None:
     ],
 )
 def test_instructions_are_refused(text: str) -> None:
-    assert refuse(text) == "instruction"
+    assert refusal(text) == "instruction"
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_instructions_are_refused(text: str) -> None:
     ],
 )
 def test_what_only_looks_like_one_is_kept(text: str) -> None:
-    assert refuse(text) is None
+    assert refusal(text) is None

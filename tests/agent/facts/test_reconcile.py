@@ -1,4 +1,4 @@
-"""What changes, given what is known."""
+"""Candidates change known facts as attributes, denials and the order of turns say."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
