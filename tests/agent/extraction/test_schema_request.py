@@ -41,7 +41,7 @@ async def memory_of(reply: Callable[[Prompt], str], **options: Any) -> Recording
 
 async def ask(memory: RecordingMemory, **options: Any) -> int | None:
     answer = await ask_with_schema(memory, "ann", "How many?", Number, max_tokens=50, **options)
-    return answer and answer.number
+    return None if answer is None else answer.number
 
 
 async def test_a_valid_answer_is_taken_at_once() -> None:
