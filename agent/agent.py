@@ -18,7 +18,7 @@ from agent.facts.fact_manager import FactManager
 from agent.facts.fact_store import FactStore
 from agent.facts.memory_sync import MemorySync
 from agent.maintenance import Maintenance
-from agent.remember.decider import Decider, decided
+from agent.remember.decider import Decider, apply_decisions
 from agent.remember.remember_graph import RECURSION_LIMIT, remember_graph
 from agent.remember.remember_state import RememberContext
 from agent.remember.remember_worker import RememberWorker
@@ -67,7 +67,7 @@ class Agent:
         embeddings = FactEmbeddings(database)
         self._memory_sync = MemorySync(self.facts, embeddings, memory, preceding_turns)
         self.fact_manager = FactManager(database, self.facts, memory, self._memory_sync)
-        decide = partial(decided, near=self._near, decider=decider) if decider else None
+        decide = partial(apply_decisions, near=self._near, decider=decider) if decider else None
         self._remember_graph = remember_graph()
         self._remember_context = RememberContext(
             extractor, self.facts, self._memory_sync, decide, zone

@@ -38,11 +38,20 @@ class UserTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """The value that a fact says an attribute does not have, or no longer."""
+
+    attribute: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """A fact: a sentence known about a user, in the user's own words.
 
     `when` is the date of an event or, without one, the date on which it was said.
-    `attribute` names what has one value at a time, such as `home`; otherwise it is None.
+    `attribute` names what has one value at a time, such as `home`; otherwise it is None. It is
+    also None where the fact denies an attribute's value: then `denies` has both.
     `subject` is whom it is about, empty for the user. It holds from `valid_from` until
     `valid_to`, UTC instants; None is no end. `turn_id` is the turn that said it; None is by hand.
     """
@@ -58,6 +67,7 @@ class Fact:
     valid_to: datetime | None = None
     scope: Scope = EVERYWHERE
     turn_id: int | None = None
+    denies: Denial | None = None
 
 
 @dataclass(frozen=True, slots=True)

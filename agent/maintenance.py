@@ -1,7 +1,8 @@
-"""Background maintenance: expires facts, and follows changes that other processes made."""
+"""Background maintenance: expired facts, and the changes and leavings of other processes."""
 
 from agent.db.database import Database
 from agent.facts.expiry import sweep
+from agent.facts.forgetting import clear_forgotten_denials
 from agent.facts.memory_sync import MemorySync
 from agent.periodic import Periodic, attempt
 from agent.remember.remember_worker import RememberWorker
@@ -56,5 +57,6 @@ class Maintenance:
 
     async def _catch_up(self) -> None:
         await sweep(self._database)
+        await clear_forgotten_denials(self._database)
         for owner in self._memory_sync.owners:
             await self._memory_sync.ensure(owner)

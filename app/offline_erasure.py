@@ -1,13 +1,11 @@
-"""Offline erasure: audit of forgotten facts, and removal of snapshots, without an engine."""
+"""Offline erasure audit, and removal of KV snapshots by commands that load no model."""
 
-import asyncio
-import mmap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.db.database import Database
-from agent.facts.erasure_audit import Finding, audit_file, audit_rows
+from agent.facts.erasure_audit import Finding, audit_stored
 from agent.facts.fact_store import FactStore
 from app.composition import open_database, running_service
 from app.models.engine_choice import snapshot_folder
@@ -17,19 +15,14 @@ from app.settings import Settings
 async def audit(
     settings: Settings, user: str, words: Sequence[str] = (), *, with_engine: bool = True
 ) -> list[Finding]:
-    """Look for leftovers of what `user` had forgotten: SQL, files, then index and KV.
+    """Audit what is left of what `user` had forgotten: SQL, files, then index and KV.
 
     words: what was forgotten said; searched for in the bytes of an SQLite database. An index
     and KV are those of a service started here: another program's memory is its own.
     """
     database = await open_database(settings)
     try:
-        found = await audit_rows(database, user)
-        if database.is_sqlite and database.url.database:
-            file = Path(database.url.database)
-            await database.clear_traces()
-            found += await asyncio.to_thread(audit_file, file)
-            found += await asyncio.to_thread(_search, file, words)
+        found = await audit_stored(database, user, words)
         found.append(await _snapshot(settings, database, user))
     finally:
         await database.aclose()
@@ -68,15 +61,3 @@ async def _snapshot(settings: Settings, database: Database, user: str) -> Findin
 
 def _written(file: Path) -> datetime:
     return datetime.fromtimestamp(file.stat().st_mtime, UTC)
-
-
-def _search(file: Path, words: Sequence[str]) -> list[Finding]:
-    """Search the bytes of the file and of its log for the words."""
-    found = []
-    for path in (file, file.with_name(f"{file.name}-wal")):
-        if words and path.exists() and path.stat().st_size:
-            with path.open("rb") as data, mmap.mmap(data.fileno(), 0, access=mmap.ACCESS_READ) as m:
-                there = [word for word in words if m.find(word.encode()) >= 0]
-            said = f"{len(there)} of {len(words)} words in {path.name}"
-            found.append(Finding("bytes", said, not there))
-    return found

@@ -1,20 +1,18 @@
 """The service that page, API and command line call: checks input, then asks the agent."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Self, Unpack
 
 from agent.agent import Agent
-from agent.conversations.stored_traces import kept_accounts
+from agent.conversations.stored_traces import stored_traces
 from agent.db.database import Database
 from agent.entities import Conversation, Fact, FactEvent
 from agent.extraction.candidate import Candidate
-from agent.facts.erasure_audit import Finding, audit_file, audit_rows
-from agent.facts.manual_facts import stated
+from agent.facts.erasure_audit import Finding, audit_stored
+from agent.facts.manual_facts import manual_candidate
 from agent.facts.transfer.export_schema import Document, FactDocument
 from agent.facts.transfer.exporter import export_fact, export_facts
 from agent.facts.transfer.importer import Imported
@@ -155,7 +153,7 @@ class ChatService:
 
         A fact that was forgotten since has an empty text. Raises NotFoundError.
         """
-        return await kept_accounts(self._database, owner_name(user), conversation_id)
+        return await stored_traces(self._database, owner_name(user), conversation_id)
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
         """True if the last reply was stopped or failed before its end. Raises NotFoundError."""
@@ -178,7 +176,7 @@ class ChatService:
         self, user: str, texts: Sequence[str], scope: Scope = EVERYWHERE
     ) -> list[Fact]:
         """`add_fact` for many texts, all or none of them."""
-        candidates: list[Candidate] = [stated(_text(text)) for text in texts]
+        candidates: list[Candidate] = [manual_candidate(_text(text)) for text in texts]
         if scope.agent is not None:
             scope = replace(scope, agent=agent_name(scope.agent))
         return await self._agent.fact_manager.add(owner_name(user), candidates, scope)
@@ -188,7 +186,9 @@ class ChatService:
 
         Raises what `add_fact` raises, NotFoundError, and UserError for a fact that has ended.
         """
-        return await self._agent.fact_manager.edit(owner_name(user), fact_id, stated(_text(text)))
+        return await self._agent.fact_manager.edit(
+            owner_name(user), fact_id, manual_candidate(_text(text))
+        )
 
     async def teach(
         self, user: str, message: str, reply: str, facts: Sequence[tuple[str, date | None]]
@@ -197,7 +197,7 @@ class ChatService:
 
         They go when it is forgotten.
         """
-        candidates = [stated(_text(text)).dated(when, None) for text, when in facts]
+        candidates = [manual_candidate(_text(text)).dated(when, None) for text, when in facts]
         return await self._agent.fact_manager.teach(owner_name(user), message, reply, candidates)
 
     async def fact(self, user: str, fact_id: str) -> FactDocument:
@@ -257,12 +257,8 @@ class ChatService:
         return await self._agent.fact_manager.audit(owner_name(user))
 
     async def full_audit(self, user: str) -> list[Finding]:
-        """The findings of an audit of tables and SQLite file, then those of `audit`."""
-        found = await audit_rows(self._database, owner_name(user))
-        file = self._database.url.database
-        if self._database.is_sqlite and file:
-            await self._database.clear_traces()
-            found += await asyncio.to_thread(audit_file, Path(file))
+        """What the tables and an SQLite file hold of `user`, then `audit`."""
+        found = await audit_stored(self._database, owner_name(user))
         return found + await self.audit(user)
 
     async def history(self, user: str, fact_id: str | None = None) -> list[FactEvent]:

@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from agent.facts.fact_store import FactStore
-from agent.facts.manual_facts import stated
+from agent.facts.manual_facts import manual_candidate
 from agent.reply_events import Reply
 from app.comparison import cold, last_reply
 from app.composition import Progress, migrate_database, open_database, running_service
@@ -79,7 +79,7 @@ async def ask_all(
 async def _teach(settings: Settings, person: SamplePerson) -> None:
     database = await open_database(settings)
     try:
-        candidates = [stated(text).dated(when, None) for text, when in person.facts]
+        candidates = [manual_candidate(text).dated(when, None) for text, when in person.facts]
         await FactStore(database).add(person.user, candidates)
     finally:
         await database.aclose()

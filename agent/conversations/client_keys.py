@@ -1,4 +1,4 @@
-"""Turns and conversations by what a program calls them, or by what came before them."""
+"""Look-up of turns and conversations by a program's own names, and by a digest of the history."""
 
 import hashlib
 import json
@@ -18,14 +18,16 @@ def turn_key(owner: str, conversation: str | None, messages: Sequence[Message]) 
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-async def turn_of(session: AsyncSession, key: str) -> TurnRow | None:
-    """The turn with this key."""
+async def turn_by_key(session: AsyncSession, key: str) -> TurnRow | None:
+    """The turn with this key, or None."""
     found: TurnRow | None = await session.scalar(select(TurnRow).where(TurnRow.key == key))
     return found
 
 
-async def named(session: AsyncSession, owner: str, client_id: str) -> ConversationRow | None:
-    """The conversation that a program of `owner` calls `client_id`."""
+async def conversation_by_client_id(
+    session: AsyncSession, owner: str, client_id: str
+) -> ConversationRow | None:
+    """The conversation that a program of `owner` calls `client_id`, or None."""
     found: ConversationRow | None = await session.scalar(
         select(ConversationRow).where(
             ConversationRow.owner == owner, ConversationRow.client_id == client_id

@@ -1,8 +1,8 @@
-"""Which conversation a program's message belongs to, and what was said before it."""
+"""Resolution of a program's message: its conversation, its history and its key."""
 
 from dataclasses import replace
 
-from agent.conversations.client_keys import named, turn_key, turn_of
+from agent.conversations.client_keys import conversation_by_client_id, turn_by_key, turn_key
 from agent.conversations.conversation_store import ConversationStore
 from agent.db.database import Database
 from agent.request import Client, Request
@@ -10,13 +10,13 @@ from memory_engine.types import Message
 
 
 class ClientResolver:
-    """Finds the place of messages that come with a `Client`."""
+    """Resolves requests that come with a `Client` against stored conversations."""
 
     def __init__(self, database: Database, conversations: ConversationStore) -> None:
         self._database = database
         self._conversations = conversations
 
-    async def placed(self, request: Request) -> Request:
+    async def resolve(self, request: Request) -> Request:
         """The request with its conversation, its history and the key of its message.
 
         A named conversation whose history the program does not send goes on as it is stored.
@@ -40,7 +40,7 @@ class ClientResolver:
         found = None
         async with self._database.read() as session:
             for known in keys:
-                found = found or await turn_of(session, known)
+                found = found or await turn_by_key(session, known)
         return replace(
             request,
             conversation_id=str(found.conversation_id) if found else None,
@@ -51,7 +51,7 @@ class ClientResolver:
         message = Message("user", request.message)
         key: str | None = turn_key(request.owner, name, [*client.history, message])
         async with self._database.read() as session:
-            found = await named(session, request.owner, name)
+            found = await conversation_by_client_id(session, request.owner, name)
         if found is None:
             return replace(request, client=replace(client, key=key))
         conversation = str(found.id)

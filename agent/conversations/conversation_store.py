@@ -1,4 +1,4 @@
-"""Conversations and turns, exactly as they were said: added here, removed by `forgetting`."""
+"""Storage of conversations and turns, verbatim; `facts/forgetting` removes them."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Delete, delete, exists, func, literal, or_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from agent.conversations.client_keys import named, turn_of
+from agent.conversations.client_keys import conversation_by_client_id, turn_by_key
 from agent.db.database import Database
 from agent.db.lookup import find_conversation
 from agent.db.tables import ConversationRow, TurnRow
@@ -27,7 +27,7 @@ WORTH_A_TRY = FAILED & (TurnRow.remember_attempts < GIVE_UP_AFTER)
 
 
 class ConversationStore:
-    """The conversations of all users; every call names the user it is for."""
+    """Stores the conversations of all users; every call names the user it is for."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -100,7 +100,7 @@ class ConversationStore:
         return [Message("user" if role == "user" else "assistant", text) for role, text in rows]
 
     async def last_status(self, owner: str, conversation_id: str) -> TurnStatus | None:
-        """How the last reply came to its end; None before the first."""
+        """The status of the last reply; None before the first."""
         async with self._database.read() as session:
             conversation = await find_conversation(session, owner, conversation_id)
             query = select(TurnRow.status).where(
@@ -120,13 +120,13 @@ class ConversationStore:
     async def add_client_message(
         self, owner: str, conversation_id: str | None, text: str, client: Client, *, remember: bool
     ) -> UserTurn | None:
-        """The same for a program's message; None, and nothing is stored, if it came before."""
+        """Store a program's message as a turn; None, and nothing is stored, if it came before."""
         turn = TurnRow(role="user", text=text, remember="pending" if remember else "off")
         turn.key = client.key
         async with self._database.write() as session:
             # The lock comes first: of two equal messages at a time the second sees the first.
             await lock_user(session, owner)
-            if client.key is not None and await turn_of(session, client.key) is not None:
+            if client.key is not None and await turn_by_key(session, client.key) is not None:
                 return None
             return await self._add_turn(session, owner, conversation_id, turn, client.conversation)
 
@@ -136,10 +136,10 @@ class ConversationStore:
         text: str,
         status: TurnStatus,
         *,
-        account: dict[str, Any] | None = None,
+        trace: dict[str, Any] | None = None,
         replacing: bool = False,
     ) -> None:
-        """Store the reply to `turn`, as far as it was shown, with its `account` if it is whole.
+        """Store the reply to `turn`, as far as it was shown, with its `trace` if it is whole.
 
         With `replacing` it takes the place of the replies to `turn` before it, unless it
         has no word.
@@ -152,7 +152,7 @@ class ConversationStore:
             )
             if replacing:
                 await session.execute(_replies_to(turn))
-            reply = TurnRow(role="assistant", text=text, status=status, account=account)
+            reply = TurnRow(role="assistant", text=text, status=status, trace=trace)
             await self._append(session, conversation, reply)
 
     async def unremembered(self) -> list[UserTurn]:
@@ -160,7 +160,7 @@ class ConversationStore:
         return await self._turns(or_(PENDING, WORTH_A_TRY))
 
     async def unremembered_until(self, turn: UserTurn) -> list[UserTurn]:
-        """What the same user said up to `turn` that is not remembered, oldest first."""
+        """The same user's turns up to `turn` that are not remembered, oldest first."""
         this = (TurnRow.id == turn.id) & WORTH_A_TRY
         return await self._turns(
             ConversationRow.owner == turn.owner, TurnRow.id <= turn.id, or_(PENDING, this)
@@ -205,7 +205,9 @@ class ConversationStore:
         self, session: AsyncSession, owner: str, client_id: str | None = None
     ) -> ConversationRow:
         await lock_user(session, owner)
-        conversation = await named(session, owner, client_id) if client_id else None
+        conversation = (
+            await conversation_by_client_id(session, owner, client_id) if client_id else None
+        )
         if conversation is not None:
             return conversation
         conversation = ConversationRow(owner=owner, title=None, client_id=client_id)

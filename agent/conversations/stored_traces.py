@@ -1,10 +1,11 @@
-"""The account of a reply as SQL keeps it: numbers and ids of facts, and nothing that was said.
+"""Storage of reply traces: numbers and ids of facts, and nothing that was said.
 
-So there is nothing in it to forget: what the facts say is read where they are.
+So there is nothing in a trace to forget: the texts of facts are read from their rows.
 """
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from sqlalchemy import select
@@ -20,13 +21,12 @@ NUMBERS = (
     *("ttft_ms", "e2e_ttft_ms", "tpot_ms", "left_out"),
     *("prompt_tokens", "injected_tokens", "cached_tokens", "prefilled_tokens", "output_tokens"),
 )
-FORGOTTEN = ("", None, "")
+FactText = tuple[str, date | None, str]  # a fact's text, its date, and its source
+FORGOTTEN: FactText = ("", None, "")
 
-Said = tuple[str, Any, str]  # a fact's text, its date or None, and its source
 
-
-def to_keep(reply: Reply) -> dict[str, Any]:
-    """What is kept of the account of a finished reply, as JSON takes it."""
+def trace_to_json(reply: Reply) -> dict[str, Any]:
+    """The trace of a finished reply as JSON: numbers and fact ids, no text."""
     return {
         "mode": reply.mode.value,
         "finish_reason": reply.finish_reason,
@@ -36,8 +36,8 @@ def to_keep(reply: Reply) -> dict[str, Any]:
     }
 
 
-async def kept_accounts(database: Database, owner: str, conversation_id: str) -> dict[int, Reply]:
-    """The replies that have an account, by their number in `ConversationStore.messages`.
+async def stored_traces(database: Database, owner: str, conversation_id: str) -> dict[int, Reply]:
+    """The replies that have a trace, by their number in `ConversationStore.messages`.
 
     Facts say what they said then; a fact that was forgotten since has an empty text. Raises
     NotFoundError.
@@ -45,20 +45,22 @@ async def kept_accounts(database: Database, owner: str, conversation_id: str) ->
     async with database.read() as session:
         conversation = await find_conversation(session, owner, conversation_id)
         turns = await session.execute(
-            select(TurnRow.text, TurnRow.account)
+            select(TurnRow.text, TurnRow.trace)
             .where(TurnRow.conversation_id == conversation.id, TurnRow.text != "")
             .order_by(TurnRow.position)
         )
-        kept = {n: (text, account) for n, (text, account) in enumerate(turns) if account}
-        used = {fact for _, account in kept.values() for fact, _, _ in account["facts"]}
-        said = await _said(session, owner, used)
+        kept = {n: (text, trace) for n, (text, trace) in enumerate(turns) if trace}
+        used = {fact for _, trace in kept.values() for fact, _, _ in trace["facts"]}
+        texts = await _fact_texts(session, owner, used)
     return {
-        number: _reply(text, account, conversation_id, said)
-        for number, (text, account) in kept.items()
+        number: _reply(text, trace, conversation_id, texts)
+        for number, (text, trace) in kept.items()
     }
 
 
-async def _said(session: AsyncSession, owner: str, facts: Iterable[int]) -> dict[int, Said]:
+async def _fact_texts(
+    session: AsyncSession, owner: str, facts: Iterable[int]
+) -> dict[int, FactText]:
     query = (
         select(FactRow.id, FactRow.text, FactRow.dated, TurnRow.text)
         .outerjoin(TurnRow, TurnRow.id == FactRow.source_turn_id)
@@ -71,18 +73,18 @@ async def _said(session: AsyncSession, owner: str, facts: Iterable[int]) -> dict
 
 
 def _reply(
-    text: str, account: dict[str, Any], conversation_id: str, said: dict[int, Said]
+    text: str, trace: dict[str, Any], conversation_id: str, texts: dict[int, FactText]
 ) -> Reply:
     facts = []
-    for fact, score, injected in account["facts"]:
-        told, when, source = said.get(fact, FORGOTTEN)
-        facts.append(UsedFact(str(fact), told, when, score, injected, source))
+    for fact, score, injected in trace["facts"]:
+        fact_text, when, source = texts.get(fact, FORGOTTEN)
+        facts.append(UsedFact(str(fact), fact_text, when, score, injected, source))
     return Reply(
         reply=text,
-        mode=Mode(account["mode"]),
+        mode=Mode(trace["mode"]),
         conversation_id=conversation_id,
-        finish_reason=account["finish_reason"],
-        timings=Timings(**account["timings"]),
+        finish_reason=trace["finish_reason"],
+        timings=Timings(**trace["timings"]),
         facts=tuple(facts),
-        **{name: account[name] for name in NUMBERS},
+        **{name: trace[name] for name in NUMBERS},
     )

@@ -1,4 +1,4 @@
-"""An SQLite database copied while it is used, and put back. Everything here blocks.
+"""Backup of an SQLite database while it is used, and its restoration. Everything here blocks.
 
 A copy is made by `VACUUM INTO` (https://www.sqlite.org/lang_vacuum.html): one consistent state,
 whoever writes meanwhile, and only what the database holds: no free page, no log. It gets its
@@ -26,7 +26,7 @@ MODE = 0o600  # what people said
 
 
 def back_up(database: Path, to: Path) -> str:
-    """Copy the database at `database` to the new file `to`; the copy's revision.
+    """Copy the database at `database` to the new file `to`; return the copy's revision.
 
     Raises UserError where `to` exists or cannot be written, and DatabaseError for a database
     that is damaged.
@@ -43,7 +43,7 @@ def back_up(database: Path, to: Path) -> str:
 
 
 def restore(backup: Path, database: Path, *, replace: bool = False) -> str:
-    """Make the database at `database` what the file `backup` holds; its revision.
+    """Replace the database at `database` by the file `backup`; return its revision.
 
     A backup of an older version is migrated. With `replace` a database that holds users may go.
     Nobody else may have the database open. Raises UserError and DatabaseError kinds; the

@@ -1,4 +1,4 @@
-"""How connections are made: pools and time limits for PostgreSQL, pragmas for SQLite."""
+"""Connection options: pools and time limits for PostgreSQL, pragmas for SQLite."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def pool_options(connections: int) -> dict[str, Any]:
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """What the PostgreSQL driver is told about time limits; what the URL says of them wins."""
+    """The PostgreSQL driver's arguments: name, time limits. Those that the URL gives win."""
     limits = {
         "lock_timeout": LOCK_TIMEOUT_MS,
         "statement_timeout": STATEMENT_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-"""The database: one connection pool, short units of work, errors that say what to do."""
+"""Database access: one connection pool, short units of work, errors that say what to do."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -53,7 +53,7 @@ def make_folder(url: URL) -> None:
 
 
 class Database:
-    """Units of work on the database at `url`. Creates an SQLite file's folder, no tables.
+    """Runs units of work on the database at `url`. Creates an SQLite file's folder, no tables.
 
     connections: the most that PostgreSQL gets from this process at a time, but for one more
     while a turn is remembered.
@@ -89,6 +89,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
+        """Whether the database is an SQLite file, and not a PostgreSQL server."""
         return self.url.get_backend_name() == "sqlite"
 
     @asynccontextmanager

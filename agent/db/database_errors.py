@@ -1,4 +1,4 @@
-"""Database drivers' errors, told as what the user can do about them."""
+"""Translation of database drivers' errors into errors that say what the user can do."""
 
 from sqlalchemy.exc import DBAPIError, OperationalError
 

@@ -1,4 +1,4 @@
-"""Rows by the ids that callers name; another user's are not found."""
+"""Look-up of rows by the ids that callers name; another user's are not found."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 

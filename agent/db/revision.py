@@ -1,4 +1,4 @@
-"""Which revision the database's schema is at, and how to bring it to this code's."""
+"""Revision of the database's schema: reading it, checking it, migrating to this code's."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The free pages of an SQLite file, which keep what was deleted unless it was overwritten.
+"""Inspection of an SQLite file's free pages, which keep deleted rows unless overwritten.
 
 The file's format: https://www.sqlite.org/fileformat2.html, section 1.5.
 """
@@ -12,7 +12,7 @@ FIRST_TRUNK = 32  # offset in the header, behind it the count of free pages
 
 @dataclass(frozen=True, slots=True)
 class FreePages:
-    """How many pages are free, and how many of them still hold something."""
+    """Counts of free pages: all of them, and those that still hold something."""
 
     count: int
     full: int

@@ -1,4 +1,4 @@
-"""The tables. Rows are added; text is never overwritten.
+"""Tables of the database. Rows are added; text is never overwritten.
 
 users              who owns what; `facts_version` changes with every change of their facts
   conversations    a title and an order
@@ -38,11 +38,15 @@ NAMING = {
 
 
 class Base(DeclarativeBase):
+    """Base of all tables: names of constraints, and UTC instants."""
+
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: UTCDateTime}  # noqa: RUF012
 
 
 class UserRow(Base):
+    """A user. `facts_version` is raised by every change of the user's facts."""
+
     __tablename__ = "users"
 
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -74,7 +78,8 @@ class TurnRow(Base):
     """A turn. `remember` is null for the assistant's turns, which are never remembered.
 
     `key` is a digest of a program's message and all before it, by which it is known again.
-    `account` says how a whole reply came about, in numbers and ids: it holds no text.
+    `trace` (the column `account`) says how a whole reply came about, in numbers and ids: it
+    holds no text.
     """
 
     __tablename__ = "turns"
@@ -105,7 +110,7 @@ class TurnRow(Base):
     remember_error: Mapped[str | None]
     remembered_at: Mapped[datetime | None]
     key: Mapped[str | None]
-    account: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    trace: Mapped[dict[str, Any] | None] = mapped_column("account", JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -119,6 +124,9 @@ class FactRow(Base):
     It holds from `valid_from` until `valid_to`, null for not known and for no end; `ended_at`
     is when that became known. `subject` is whom it is about, empty for the user. `scope` names
     `agent` and `conversation_id` for the indexes, to which nulls would all be different.
+
+    `denied_attribute` is the attribute that the fact says does not have `denied_value`: empty for
+    none, null in rows that code from before revision 0008 wrote.
 
     A forgotten fact keeps its row and its source turns, so that they are not remembered
     again, and loses everything that tells what it said.
@@ -160,6 +168,8 @@ class FactRow(Base):
     same_as: Mapped[str | None]
     subject: Mapped[str] = mapped_column(default="", server_default="")
     attribute: Mapped[str | None]
+    denied_attribute: Mapped[str | None]
+    denied_value: Mapped[str | None]
     kind: Mapped[str] = mapped_column(default="stable")
     dated: Mapped[date | None]
     time_expression: Mapped[str | None]
@@ -176,7 +186,7 @@ class FactRow(Base):
 
 
 class FactSourceRow(Base):
-    """That a turn says a fact; without a turn it was stated by hand."""
+    """A source of a fact: a turn that says it, or null for by hand."""
 
     __tablename__ = "fact_sources"
     __table_args__ = (
@@ -190,7 +200,7 @@ class FactSourceRow(Base):
 
 
 class FactEventRow(Base):
-    """What happened to a fact. `by_fact_id` is the fact that took its place."""
+    """An event of a fact. `by_fact_id` is the fact that took its place."""
 
     __tablename__ = "fact_events"
     __table_args__ = (
@@ -239,7 +249,7 @@ class ApiKeyRow(Base):
 
 
 class AccountRow(Base):
-    """Who signs in with a password. `password` is its Argon2id hash, with salt and parameters."""
+    """A login by password. `password` is its Argon2id hash, with salt and parameters."""
 
     __tablename__ = "accounts"
 

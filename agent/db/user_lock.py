@@ -1,4 +1,4 @@
-"""The row of a user: made on first use, and locked while their facts or turns change."""
+"""Lock on a user's row, which is made on first use: held while facts or turns change."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Instants: aware, in UTC, on every database."""
+"""UTC instants: aware datetimes on every database."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What an extractor finds in a turn, before anybody decided to keep it."""
+"""Candidates and changes: statements found in a turn, and their effect on known facts."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -38,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a statement does to the active facts whose ids are in `targets`.
+    """The effect of a statement on the active facts whose ids are in `targets`.
 
     They end and it takes their place, but for `repeat`, which adds nothing and is one more
     source of its target.

@@ -1,4 +1,4 @@
-"""Requests that a chat client makes for itself, in the place of a user's message."""
+"""Detection of requests that a chat client makes for itself in the user's name."""
 
 import re
 
@@ -44,7 +44,7 @@ SPEAKS_OF_ONESELF = re.compile(r"^\W*(?:(?:hi|hello|hey)\W+)?(?:i|my|we|our)\b",
 
 
 def is_client_task(message: str) -> bool:
-    """Whether a client asks for a title, tags, questions to ask next or a search, on its own.
+    """Whether a client asks `message` on its own: for a title, tags, questions or a search.
 
     Such a message comes in a user's name and holds what was said before. It is answered, and
     nothing in it is remembered.

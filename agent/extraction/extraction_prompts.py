@@ -1,4 +1,4 @@
-"""What a model is asked when it extracts facts.
+"""Prompts by which a model extracts facts, and decides what becomes of known ones.
 
 Small models copy the examples of a prompt into their answers. So there is one, its words are
 made up, and what is not in the user's message is dropped whatever the model says.

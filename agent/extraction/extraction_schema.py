@@ -1,4 +1,4 @@
-"""The shape of a model's answer when it extracts facts: schema and check in one.
+"""Schema of a model's extraction answer, which also checks it.
 
 Only bounds and enumerations: xgrammar enforces these, and not a pattern or a format together
 with a length. A string with a length holds no escapes there, so no `"` and no backslash: quotes

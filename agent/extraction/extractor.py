@@ -1,4 +1,4 @@
-"""The seam between remembering and whoever finds statements in a turn."""
+"""Interface of extractors, which find statements in a turn."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from agent.extraction.candidate import Candidate
 
 
 class Extractor(Protocol):
-    """Finds statements worth remembering. Says nothing about what is known already.
+    """Finds statements worth remembering, without regard to the facts known already.
 
     `quick`: it takes milliseconds, so a reply may wait for it to learn what was just said.
     """

@@ -1,4 +1,4 @@
-"""What is never remembered: secrets, and text that wants to command the assistant."""
+"""Filters for text that is never remembered: secrets, and instructions to the assistant."""
 
 import re
 from typing import Literal
@@ -36,7 +36,7 @@ KEY_SHAPES = re.compile(
     )""",
     re.VERBOSE,
 )
-LONG_TOKEN = re.compile(r"(?<![\w/.-])[A-Za-z0-9+/_=-]{24,}(?![\w/.-])")
+LONG_TOKEN = re.compile(r"(?<![\w/.-])[A-Za-z0-9+/_=-]{24,}(?![\w/-]|\.\w)")
 CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
 INSTRUCTION = re.compile(
@@ -65,8 +65,8 @@ INSTRUCTION = re.compile(
 SAYS_OF_ONESELF = re.compile(r"^(?:i|we)\s+(?:always|never)\b", re.IGNORECASE)
 
 
-def refuse(text: str) -> Reason | None:
-    """Why `text` must not be remembered, or None."""
+def refusal(text: str) -> Reason | None:
+    """The reason why `text` must not be remembered, or None."""
     if holds_secret(text):
         return "secret"
     if INSTRUCTION.search(text) and not SAYS_OF_ONESELF.match(text):

@@ -1,4 +1,4 @@
-"""The check between extracting and keeping: does the turn say it, and may it stay."""
+"""Grounding: checks that the turn says a candidate and that it may be remembered."""
 
 import logging
 import re
@@ -8,14 +8,14 @@ from typing import Literal
 
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
-from agent.extraction.deduplication import merged
+from agent.extraction.deduplication import deduplicated
 from agent.extraction.english.dates import resolve, time_expression
+from agent.extraction.english.speech_acts import QUESTION_MARK
 from agent.extraction.english.subjects import USER
-from agent.extraction.english.words import content_words, negations
-from agent.extraction.filters import refuse
+from agent.extraction.english.tokens import content_words, negations
+from agent.extraction.filters import refusal
 from agent.text import one_line
 
-QUESTION = re.compile(r"[?\uff1f\u061f][\"')\u201d\s]*$")
 PLACEHOLDER = re.compile(
     r"[\[({<]\s*(?:(?:your|user|insert|first|last|full|the)\s?)?[\w' ]{0,12}\bname\s*[\])}>]"
     r"|[\[{<]\s*(?:your|insert|user)\b[^\])}>]{0,30}[\])}>]|\{\{.*?\}\}",
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 
 
 def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) -> list[Candidate]:
-    """Those candidates that the turn bears out, with their dates. May block for a moment.
+    """The candidates that the turn bears out, with their dates. May block for a moment.
 
-    Near-duplicates are merged. `zone` is the user's: "yesterday" is a day there. The log
+    Near-duplicates are deduplicated. `zone` is the user's: "yesterday" is a day there. The log
     tells how many were dropped and why, never what they said.
     """
     kept = []
@@ -38,11 +38,11 @@ def ground(turn: UserTurn, candidates: Sequence[Candidate], zone: tzinfo = UTC) 
             log.info("turn %d: a statement was dropped: %s", turn.id, reason)
         else:
             kept.append(_dated(candidate, turn.said_at, zone))
-    return merged(kept)
+    return deduplicated(kept)
 
 
 def fault(message: str, candidate: Candidate) -> str | None:
-    """Why `message` does not bear out `candidate`, or None.
+    """The reason why `message` does not bear out `candidate`, or None.
 
     The quote must be in the message. Every content word of the text, of the value and of
     another's name must be in the quote, and the text must be negated as often as the quote.
@@ -59,11 +59,11 @@ def fault(message: str, candidate: Candidate) -> str | None:
         return "the subject is not named"
     if negations(candidate.text) != negations(quote):
         return "a negation was lost or added"
-    if QUESTION.search(candidate.quote):
+    if QUESTION_MARK.search(candidate.quote):
         return "it is a question"
     if PLACEHOLDER.search(candidate.quote):
         return "it is a template"
-    return refuse(candidate.quote) or refuse(candidate.text)
+    return refusal(candidate.quote) or refusal(candidate.text)
 
 
 def _comparable(text: str) -> str:

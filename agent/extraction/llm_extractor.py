@@ -1,14 +1,11 @@
-"""The model-based extractor: asks the served model, believes only what it can quote."""
+"""Model-based extractor: asks the served model, and believes only quotes from the turn."""
 
 import logging
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, cast
-
-from pydantic import ValidationError
+from typing import Any
 
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
@@ -19,20 +16,18 @@ from agent.extraction.english.sentences import holds_words, pieces, sentences
 from agent.extraction.english.speech_acts import UNSURE, states_nothing
 from agent.extraction.english.statements import kind_of, strip_lead_in
 from agent.extraction.english.subjects import USER
-from agent.extraction.english.words import words
+from agent.extraction.english.tokens import words
 from agent.extraction.extraction_prompts import EXTRACTION
 from agent.extraction.extraction_schema import ExtractionAnswer, Statement
 from agent.extraction.rule_extractor import statements_in
-from memory_engine.errors import EngineError, MessageTooLongError
+from agent.extraction.schema_request import ask_with_schema
+from memory_engine.errors import EngineError
 from memory_engine.protocols import MemoryEngine
-from memory_engine.types import Mode, Sampling
 
 PART_CHARACTERS = 1200
 PART_SENTENCES = 8  # as many as an answer has statements
 LONGEST = 300  # characters of a fact, and of a quote
 MAX_TOKENS = 1024
-# The second try is not greedy: a greedy one would fail in the same way.
-TEMPERATURES = (0.0, 0.5)
 GIVE_UP = 3  # sentences without an answer, where none had one
 # There code knows whom an English sentence is about.
 FIRST_PERSON = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
@@ -41,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class LlmExtractor:
-    """For models that follow a schema and instructions; the smallest cannot.
+    """Extractor for models that follow a schema and instructions; the smallest cannot.
 
     The model says where a statement is, whom it is about and of what kind it is. A fact's
     text is the user's whole sentence around the quote, in the user's language, so that no
@@ -56,7 +51,6 @@ class LlmExtractor:
 
     def __init__(self, memory: MemoryEngine) -> None:
         self._memory = memory
-        self._schema = cast(dict[str, object], ExtractionAnswer.model_json_schema())
 
     async def extract(self, turn: UserTurn) -> list[Candidate]:
         parts = deque(_parts(list(_own(turn.text))))
@@ -83,33 +77,17 @@ class LlmExtractor:
         return found
 
     async def _ask(self, owner: str, part: Sequence[str]) -> list[Statement] | None:
-        """What the model finds in `part`, or None where its answer is of no use."""
-        for temperature in TEMPERATURES:
-            try:
-                answer, finish_reason = await self._answer(owner, part, temperature)
-            except MessageTooLongError:
-                return None
-            if finish_reason == "length":
-                return None
-            try:
-                return ExtractionAnswer.model_validate_json(answer).statements
-            except ValidationError as error:
-                log.warning("an extraction was not valid: %d errors", error.error_count())
-        return None
-
-    async def _answer(
-        self, owner: str, part: Sequence[str], temperature: float
-    ) -> tuple[str, str | None]:
-        question = EXTRACTION.format(message="\n".join(part))
-        plan = self._memory.layout.plan(owner, (), (), question, MAX_TOKENS)
-        sampling = Sampling(MAX_TOKENS, temperature, json_schema=self._schema)
-        stream = self._memory.generator.stream(plan, Mode.TEXT, sampling)
-        text, finish_reason = "", None
-        async with aclosing(stream) as chunks:
-            async for chunk in chunks:
-                text += chunk.text
-                finish_reason = chunk.finish_reason or finish_reason
-        return text, finish_reason
+        """The statements that the model finds in `part`, or None without a valid answer."""
+        answer = await ask_with_schema(
+            self._memory,
+            owner,
+            EXTRACTION.format(message="\n".join(part)),
+            ExtractionAnswer,
+            max_tokens=MAX_TOKENS,
+            # Less text helps an answer that was cut off, another try does not.
+            retry_cut_off=False,
+        )
+        return None if answer is None else answer.statements
 
 
 def _own(message: str) -> Iterator[str]:

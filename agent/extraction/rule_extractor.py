@@ -1,4 +1,4 @@
-"""The rule-based extractor: finds statements in English messages without asking a model."""
+"""Rule-based extractor: finds statements in English messages without asking a model."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RuleExtractor:
-    """Takes what the user states in so many words, and nothing else.
+    """Extractor of statements that the user makes in so many words.
 
     It reads English, one sentence at a time, and leaves other languages alone; a sentence
     whose subject is a pronoun for somebody named earlier ("He is five") is left alone too,

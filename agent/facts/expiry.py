@@ -1,4 +1,4 @@
-"""What holds for a while only: facts whose time is over end, and stay in the history."""
+"""Expiry: transient facts end when their time is over, and stay in the history."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from agent.facts.fact_rows import end_facts
 
 
 async def end_expired(session: AsyncSession, owners: Sequence[str]) -> int:
-    """End the facts of `owners` whose `valid_to` has passed; how many there were.
+    """End the facts of `owners` whose `valid_to` has passed; return how many there were.
 
     The caller holds the owners' rows. Nothing has to be recalled anew: what has expired is not
     recalled, ended or not.
@@ -28,7 +28,7 @@ async def end_expired(session: AsyncSession, owners: Sequence[str]) -> int:
 
 
 async def sweep(database: Database) -> int:
-    """End every user's expired facts; how many there were."""
+    """End every user's expired facts; return how many there were."""
     query = (
         select(FactRow.owner)
         .where(FactRow.ended_at.is_(None), FactRow.valid_to <= utc_now())

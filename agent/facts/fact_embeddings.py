@@ -1,4 +1,4 @@
-"""The vectors of facts in SQL, so that a start does not compute them again."""
+"""Storage of facts' embeddings in SQL, so that a start does not compute them again."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ async def drop_vectors(session: AsyncSession, fact_ids: Sequence[int]) -> None:
 
 
 class FactEmbeddings:
-    """Vectors of all users' facts; every call names the user it is for.
+    """Stores the vectors of all users' facts; every call names the user it is for.
 
     A cache: what is missing, damaged or of another embedding model is computed again.
     """

@@ -1,6 +1,5 @@
-"""What is known, changed by hand: SQL first, then the memory follows."""
+"""Changes of facts by hand: SQL first, then the memory follows."""
 
-import asyncio
 from collections.abc import Sequence
 
 from agent.conversations.conversation_store import ConversationStore
@@ -11,7 +10,6 @@ from agent.facts.erasure_audit import Finding, audit_memory
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
 from agent.facts.memory_sync import MemorySync
-from agent.facts.reconcile import reconcile
 from agent.facts.transfer.importer import Imported, import_facts
 from agent.facts.undo import undo
 from memory_engine.encoding.residency import Residency
@@ -20,7 +18,7 @@ from memory_engine.types import EVERYWHERE, Scope
 
 
 class FactManager:
-    """Every change of facts that does not come out of a conversation."""
+    """Makes every change of facts that does not come out of a conversation."""
 
     def __init__(
         self, database: Database, facts: FactStore, memory: MemoryEngine, memory_sync: MemorySync
@@ -61,11 +59,7 @@ class FactManager:
         They go when it is deleted.
         """
         turn = await self._conversations.add_message(owner, None, message, remember=True)
-        saved = False
-        while not saved:
-            version, known = await self._facts.snapshot(owner)
-            changes = await asyncio.to_thread(reconcile, known, candidates, turn.said_at, turn.id)
-            saved = await self._facts.save(turn, changes, version)
+        await self._facts.learn(turn, candidates)
         await self._conversations.add_reply(turn, reply, "complete")
         await self._memory_sync.ensure(owner)
         return turn.conversation_id
@@ -81,7 +75,7 @@ class FactManager:
         return message
 
     async def residency(self, owner: str) -> Residency:
-        """Where the KV of the owner's facts is."""
+        """The tiers that hold the KV of the owner's facts."""
         await self._memory_sync.ensure(owner)
         return await self._memory.residency(owner)
 
@@ -95,14 +89,14 @@ class FactManager:
         return failed
 
     async def forget_conversation(self, owner: str, conversation_id: str) -> int:
-        """Delete a conversation and the facts that were said in no other; how many facts."""
+        """Delete a conversation and the facts that were said in no other; return how many facts."""
         count = await self._forgetting.conversation(owner, conversation_id)
         self._memory.forget_prompts(owner)
         await self._dropped(owner)
         return count
 
     async def forget_everything(self, owner: str) -> int:
-        """Delete a user with all that is known, said and computed; how many facts."""
+        """Delete a user with all that is known, said and computed; return how many facts."""
         count = await self._forgetting.everything(owner)
         await self._memory_sync.forget(owner)
         return count
@@ -114,13 +108,13 @@ class FactManager:
         return restored
 
     async def import_facts(self, owner: str, document: str) -> Imported:
-        """Take in what an export holds; recall sees it on return."""
+        """Import the facts of an export; recall sees them on return."""
         imported = await import_facts(self._database, owner, document)
         await self._memory_sync.ensure(owner)
         return imported
 
     async def audit(self, owner: str) -> list[Finding]:
-        """What index and KV hold that no fact of the user's needs."""
+        """Audit index and KV for what no fact of the user's needs."""
         await self._memory_sync.ensure(owner)
         await self._memory.settle(owner)
         return await audit_memory(self._database, self._memory, owner)

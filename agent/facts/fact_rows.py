@@ -1,4 +1,4 @@
-"""Fact rows: how one is made, ended, emptied and read."""
+"""Fact rows: inserting, ending, emptying and reading them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow
 from agent.db.utc import utc_now
-from agent.entities import EventKind, Fact, FactEvent, FactKind
+from agent.entities import Denial, EventKind, Fact, FactEvent, FactKind
 from agent.extraction.candidate import Candidate, Change
+from agent.extraction.english.attributes import denial_in
 from agent.text import same_as
 from memory_engine.types import EVERYWHERE, Scope
 
@@ -24,8 +25,8 @@ ENDINGS: dict[str, EventKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """When something was said, by which turn (None: by hand), and where it is to be seen."""
+class Origin:
+    """The origin of a fact: its instant, its turn (None: by hand), and the scope it gets."""
 
     at: datetime
     turn_id: int | None = None
@@ -33,18 +34,18 @@ class Said:
 
 
 async def insert_fact(
-    session: AsyncSession, owner: str, change: Change, ended: Sequence[FactRow], said: Said
+    session: AsyncSession, owner: str, change: Change, ended: Sequence[FactRow], origin: Origin
 ) -> FactRow:
     """Add what a change states and end the facts whose place it takes, with their events.
 
     The old facts end before the new one exists: two active facts may not share an attribute.
     """
     now = utc_now()
-    row = _row(owner, change.candidate, said)
+    row = _row(owner, change.candidate, origin)
     if change.operation == "update":
         row.valid_from = min([row.valid_from, *(old.valid_from for old in ended)], key=_known)
     for old in ended:
-        old.ended_at, old.valid_to = now, max(said.at, _known(old.valid_from))
+        old.ended_at, old.valid_to = now, max(origin.at, _known(old.valid_from))
     if ended:
         await session.flush()
     session.add(row)
@@ -54,7 +55,7 @@ async def insert_fact(
         kind = ENDINGS.get(change.operation, "superseded")
         session.add(FactEventRow(fact_id=old.id, kind=kind, at=now, by_fact_id=row.id))
     session.add(FactEventRow(fact_id=row.id, kind="added", at=now))
-    session.add(FactSourceRow(fact_id=row.id, turn_id=said.turn_id))
+    session.add(FactSourceRow(fact_id=row.id, turn_id=origin.turn_id))
     return row
 
 
@@ -76,12 +77,13 @@ def end_facts(session: AsyncSession, rows: Iterable[FactRow], kind: EventKind) -
 
 
 def empty_facts(session: AsyncSession, rows: Iterable[FactRow]) -> int:
-    """Remove from rows everything that tells what they said; how many were not empty yet."""
+    """Empty rows of everything that tells what they said; return how many were not empty yet."""
     now, count = utc_now(), 0
     for row in rows:
         if row.forgotten_at is not None:
             continue
         row.text = row.same_as = row.attribute = row.time_expression = row.dated = None
+        row.denied_attribute = row.denied_value = None
         row.valid_from = row.valid_to = row.agent = row.conversation_id = None
         row.kind, row.subject, row.scope = "stable", "", ""
         row.forgotten_at, row.ended_at = now, row.ended_at or now
@@ -105,7 +107,23 @@ def fact_of(row: FactRow) -> Fact:
         valid_to=row.valid_to,
         scope=Scope(row.agent, _text_id(row.conversation_id)),
         turn_id=row.source_turn_id,
+        denies=denial_of(row),
     )
+
+
+def denial_of(row: FactRow) -> Denial | None:
+    """The denial in a row that has not been emptied.
+
+    A row that code from before revision 0008 wrote holds the sentence alone: it is read as
+    English, which is what that code did at every comparison.
+    """
+    assert row.text is not None, f"fact {row.id} is forgotten"
+    if row.denied_attribute:
+        return Denial(row.denied_attribute, row.denied_value or "")
+    if row.denied_attribute is not None or row.attribute is not None:
+        return None
+    found = denial_in(row.text)
+    return Denial(found.key, found.value) if found is not None else None
 
 
 def event_of(event: FactEventRow, fact: FactRow) -> FactEvent:
@@ -122,7 +140,7 @@ def event_of(event: FactEventRow, fact: FactRow) -> FactEvent:
 
 
 def expiry(kind: FactKind, when: date | None, said_at: datetime) -> datetime | None:
-    """When a passing state is over: at the end of its day, or a day after it was said."""
+    """The instant a transient fact ends: after its day, or a day after it was said; else None."""
     if kind != "transient":
         return None
     if when is None or when < said_at.date():
@@ -130,24 +148,26 @@ def expiry(kind: FactKind, when: date | None, said_at: datetime) -> datetime | N
     return datetime.combine(when + timedelta(days=1), time(), UTC)
 
 
-def _row(owner: str, candidate: Candidate, said: Said) -> FactRow:
-    scope = said.scope
+def _row(owner: str, candidate: Candidate, origin: Origin) -> FactRow:
+    scope = origin.scope
     return FactRow(
         owner=owner,
         text=candidate.text,
         same_as=same_as(candidate.text),
         subject=candidate.subject,
         attribute=None if candidate.denied else candidate.attribute,
+        denied_attribute=(candidate.attribute or "") if candidate.denied else "",
+        denied_value=candidate.value if candidate.denied else "",
         kind=candidate.kind,
-        dated=candidate.when or said.at.date(),
+        dated=candidate.when or origin.at.date(),
         time_expression=candidate.time_expression,
-        source_turn_id=said.turn_id,
+        source_turn_id=origin.turn_id,
         agent=scope.agent,
         conversation_id=int(scope.conversation) if scope.conversation else None,
         scope=scope.key,
-        created_at=said.at,
-        valid_from=said.at,
-        valid_to=expiry(candidate.kind, candidate.when, said.at),
+        created_at=origin.at,
+        valid_from=origin.at,
+        valid_to=expiry(candidate.kind, candidate.when, origin.at),
     )
 
 

@@ -1,6 +1,6 @@
-"""The facts in SQL: added and superseded, never overwritten.
+"""Storage of facts in SQL: facts are added and superseded, never overwritten.
 
-What takes them away is in `forgetting`, what brings them back in `undo`.
+`forgetting` takes them away, `undo` brings them back.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from agent.db.utc import utc_now
 from agent.entities import Fact, FactEvent, UserTurn
 from agent.extraction.candidate import Candidate, Change
 from agent.facts.expiry import end_expired
-from agent.facts.fact_rows import Said, add_source, event_of, expiry, fact_of, insert_fact
+from agent.facts.fact_rows import Origin, add_source, event_of, expiry, fact_of, insert_fact
 from agent.facts.known_facts import KnownFacts
 from agent.facts.reconcile import reconcile
 from memory_engine.errors import UserError
@@ -29,12 +29,12 @@ LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def holds(now: datetime) -> ColumnElement[bool]:
-    """That a fact row holds at `now`."""
+    """The SQL condition that a fact row holds at `now`."""
     return FactRow.ended_at.is_(None) & or_(FactRow.valid_to.is_(None), FactRow.valid_to > now)
 
 
 class FactStore:
-    """The facts of all users; every call names the user it is for.
+    """Stores the facts of all users; every call names the user it is for.
 
     A user's facts have a version that every change raises, so that another process's
     changes are noticed.
@@ -117,17 +117,28 @@ class FactStore:
             if scope.conversation is not None:
                 await find_conversation(session, owner, scope.conversation)
             await end_expired(session, [owner])
-            facts = await self._active(session, owner)
-            known = await asyncio.to_thread(KnownFacts, [f for f in facts if f.scope == scope])
+            known = await self._known(session, owner, scope)
             for candidate in candidates:
-                # What is stated by hand counts, whatever another clock dated what is known.
-                (change,) = await asyncio.to_thread(reconcile, known, [candidate], LAST)
-                fact = await self._apply(session, user, change, Said(utc_now(), None, scope))
-                for fact_id in change.targets:
-                    known.remove(fact_id)
-                known.add(fact)
-                results.append(fact)
+                origin = Origin(utc_now(), None, scope)
+                results += await self._reconcile_and_save(session, user, known, [candidate], origin)
         return results
+
+    async def learn(self, turn: UserTurn, candidates: Sequence[Candidate]) -> None:
+        """Add what `turn` taught, reconciled with what is known, and mark it remembered.
+
+        Under one lock, for candidates that nobody has to decide about; see `save`.
+        """
+        async with self._database.write() as session:
+            locked = await self._lock_unremembered(session, turn)
+            if locked is None:
+                return
+            user, row = locked
+            if not await _has_taught(session, turn):
+                await end_expired(session, [turn.owner])
+                known = await self._known(session, turn.owner, EVERYWHERE)
+                origin = Origin(turn.said_at, turn.id)
+                await self._reconcile_and_save(session, user, known, candidates, origin)
+            _mark_remembered(row)
 
     async def edit(self, owner: str, fact_id: str, candidate: Candidate) -> Fact:
         """Add what a fact says now, by hand: it takes the place of what it said.
@@ -144,13 +155,12 @@ class FactStore:
             old = fact_of(row)
             if candidate.when is None:
                 candidate = candidate.dated(row.dated, row.time_expression)
-            facts = [f for f in await self._active(session, owner) if f.scope == old.scope]
-            others = await asyncio.to_thread(KnownFacts, [f for f in facts if f.id != old.id])
+            others = await self._known(session, owner, old.scope, besides=old.id)
             (change,) = await asyncio.to_thread(reconcile, others, [candidate], LAST)
             if change.operation == "repeat":
                 raise UserError("Another fact says this already. Forget this one instead.")
             replacing = Change(candidate, (old.id, *change.targets), "supersede")
-            return await self._apply(session, user, replacing, Said(utc_now(), None, old.scope))
+            return await self._apply(session, user, replacing, Origin(utc_now(), None, old.scope))
 
     async def save(self, turn: UserTurn, changes: Sequence[Change], version: int) -> bool:
         """Apply what a turn taught and mark it remembered, in one transaction.
@@ -160,24 +170,17 @@ class FactStore:
         nothing.
         """
         async with self._database.write() as session:
-            if await session.get(TurnRow, turn.id) is None:
+            locked = await self._lock_unremembered(session, turn)
+            if locked is None:
                 return True
-            user = await lock_user(session, turn.owner)
-            row = await session.get(TurnRow, turn.id, populate_existing=True)
-            if row is None:
-                # Deleted while this waited for the lock, and the user with it, perhaps.
-                await session.rollback()
-                return True
-            if row.remember == "done":
-                return True
+            user, row = locked
             if user.facts_version != version:
                 return False
-            taught = exists().where(FactSourceRow.turn_id == turn.id)
-            if not await session.scalar(select(taught)):
+            if not await _has_taught(session, turn):
                 await end_expired(session, [turn.owner])
                 for change in changes:
-                    await self._apply(session, user, change, Said(turn.said_at, turn.id))
-            row.remember, row.remembered_at, row.remember_error = "done", utc_now(), None
+                    await self._apply(session, user, change, Origin(turn.said_at, turn.id))
+            _mark_remembered(row)
         return True
 
     async def history(self, owner: str, fact_id: str | None = None) -> list[FactEvent]:
@@ -194,17 +197,63 @@ class FactStore:
                 query = query.where(FactRow.id == row.id)
             return [event_of(event, fact) for event, fact in await session.execute(query)]
 
+    async def _known(
+        self, session: AsyncSession, owner: str, scope: Scope, besides: str = ""
+    ) -> KnownFacts:
+        """The facts of a scope that hold now, besides one of them."""
+        facts = await self._active(session, owner)
+        known = [fact for fact in facts if fact.scope == scope and fact.id != besides]
+        return await asyncio.to_thread(KnownFacts, known)
+
+    async def _reconcile_and_save(
+        self,
+        session: AsyncSession,
+        user: UserRow,
+        known: KnownFacts,
+        candidates: Sequence[Candidate],
+        origin: Origin,
+    ) -> list[Fact]:
+        """Apply the changes of `candidates` to the rows and to `known`; the facts that result.
+
+        The caller holds the user's row.
+        """
+        # What is stated by hand counts, whatever another clock dated what is known.
+        said_at = LAST if origin.turn_id is None else origin.at
+        changes = await asyncio.to_thread(reconcile, known, candidates, said_at, origin.turn_id)
+        facts = []
+        for change in changes:
+            fact = await self._apply(session, user, change, origin)
+            for fact_id in change.targets:
+                known.remove(fact_id)
+            known.add(fact)
+            facts.append(fact)
+        return facts
+
+    async def _lock_unremembered(
+        self, session: AsyncSession, turn: UserTurn
+    ) -> tuple[UserRow, TurnRow] | None:
+        """The rows of a turn and its user, locked; None for a turn that is gone or remembered."""
+        if await session.get(TurnRow, turn.id) is None:
+            return None
+        user = await lock_user(session, turn.owner)
+        row = await session.get(TurnRow, turn.id, populate_existing=True)
+        if row is None:
+            # Deleted while this waited for the lock, and the user with it, perhaps.
+            await session.rollback()
+            return None
+        return None if row.remember == "done" else (user, row)
+
     async def _apply(
-        self, session: AsyncSession, user: UserRow, change: Change, said: Said
+        self, session: AsyncSession, user: UserRow, change: Change, origin: Origin
     ) -> Fact:
         targets = [await session.get_one(FactRow, int(fact_id)) for fact_id in change.targets]
         if change.operation != "repeat":
-            row = await insert_fact(session, user.name, change, targets, said)
+            row = await insert_fact(session, user.name, change, targets, origin)
             user.facts_version += 1
             return fact_of(row)
         (row,) = targets
-        await add_source(session, row.id, said.turn_id)
-        lasts = expiry(change.candidate.kind, change.candidate.when, said.at)
+        await add_source(session, row.id, origin.turn_id)
+        lasts = expiry(change.candidate.kind, change.candidate.when, origin.at)
         if row.valid_to is not None and lasts is not None and lasts > row.valid_to:
             row.valid_to = lasts
             user.facts_version += 1
@@ -221,3 +270,13 @@ class FactStore:
             .order_by(FactRow.created_at, FactRow.id)
         )
         return [fact_of(row) for row in await session.scalars(query)]
+
+
+async def _has_taught(session: AsyncSession, turn: UserTurn) -> bool:
+    """Whether a fact, forgotten ones among them, came out of the turn already."""
+    taught = exists().where(FactSourceRow.turn_id == turn.id)
+    return bool(await session.scalar(select(taught)))
+
+
+def _mark_remembered(row: TurnRow) -> None:
+    row.remember, row.remembered_at, row.remember_error = "done", utc_now(), None

@@ -66,7 +66,7 @@ class Forgetting:
         return count
 
     async def exchange(self, owner: str, conversation_id: str) -> str:
-        """Remove the last message of a conversation and the replies to it; the message.
+        """Remove the last message of a conversation and the replies to it; return the message.
 
         What only it taught is forgotten, and what that had taken the place of holds again.
         Raises NotFoundError where nothing was said yet.
@@ -90,14 +90,14 @@ class Forgetting:
         return message
 
     async def everything(self, owner: str) -> int:
-        """Delete every row of a user, and the user; how many facts with a text there were."""
+        """Delete every row of a user, and the user; return how many facts had a text."""
         facts = select(FactRow.id).where(FactRow.owner == owner)
         conversations = select(ConversationRow.id).where(ConversationRow.owner == owner)
-        told = select(func.count()).select_from(FactRow)
-        told = told.where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
+        with_text = select(func.count()).select_from(FactRow)
+        with_text = with_text.where(FactRow.owner == owner, FactRow.forgotten_at.is_(None))
         async with self._database.write() as session:
             await lock_user(session, owner)
-            count = await session.scalar(told) or 0
+            count = await session.scalar(with_text) or 0
             for statement in (
                 delete(FactEventRow).where(FactEventRow.fact_id.in_(facts)),
                 delete(FactSourceRow).where(FactSourceRow.fact_id.in_(facts)),
@@ -111,6 +111,23 @@ class Forgetting:
                 await session.execute(statement)
         await self._database.clear_traces()
         return count
+
+
+async def clear_forgotten_denials(database: Database) -> int:
+    """Clear the denials that code from before revision 0008 left in rows that it forgot.
+
+    It does not know those columns, and may run beside this code while a fleet is updated.
+    Returns how many rows there were.
+    """
+    left = FactRow.forgotten_at.is_not(None) & (FactRow.denied_attribute != "")
+    async with database.read() as session:
+        rows = list(await session.scalars(select(FactRow.id).where(left)))
+    if rows:
+        async with database.write() as session:
+            emptied = update(FactRow).where(FactRow.id.in_(rows))
+            await session.execute(emptied.values(denied_attribute=None, denied_value=None))
+        await database.clear_traces()
+    return len(rows)
 
 
 async def _empty(session: AsyncSession, user: UserRow, rows: Sequence[FactRow]) -> int:

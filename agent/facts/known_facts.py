@@ -1,34 +1,28 @@
-"""What is known of a user, laid out for comparing statements with it. Pure."""
+"""Index of known facts, for the comparison of statements with them. Pure."""
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate
-from agent.extraction.english.attributes import attribute_of
-from agent.extraction.english.statements import strip_lead_in
-from agent.extraction.english.words import content_words, word_set, words
+from agent.extraction.english.normalize import normalized_words
+from agent.extraction.english.tokens import content_words
 from agent.text import same_as
 
-# Words that change nothing about what is stated; "still", "so" and "too" can.
-FILLERS = word_set("just really actually also currently now well oh")
-CONTRACTIONS = {
-    "i'm": "i am", "i've": "i have", "i'll": "i will", "we're": "we are", "we've": "we have",
-    "don't": "do not", "doesn't": "does not", "didn't": "did not", "isn't": "is not",
-    "aren't": "are not", "can't": "cannot", "won't": "will not",
-}  # fmt: skip
 MEANINGLESS = re.compile(r"[\w\s.,;:!?'\"\u2019\u2026]")
 
 
 class KnownFacts:
-    """Active facts of one scope, by what they say and by whom and what they are about."""
+    """Active facts of one scope by text, by subject and attribute, and by what they deny."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._facts: dict[str, Fact] = {}
         self._digests: dict[str, Fact] = {}
         self._statements: dict[tuple[str, str], Fact] = {}
         self._attributes: dict[tuple[str, str | None], Fact] = {}
+        self._denials: defaultdict[tuple[str, str], dict[str, Fact]] = defaultdict(dict)
         for fact in facts:
             self.add(fact)
 
@@ -36,20 +30,24 @@ class KnownFacts:
         return iter(self._facts.values())
 
     def add(self, fact: Fact) -> None:
-        """Know one fact more."""
+        """Add a fact."""
         self._facts[fact.id] = fact
         self._digests[same_as(fact.text)] = fact
         self._statements[statement(fact.text)] = fact
         if fact.attribute is not None:
             self._attributes[fact.subject, fact.attribute] = fact
+        if fact.denies is not None:
+            self._denials[fact.subject, fact.denies.attribute][fact.id] = fact
 
     def remove(self, fact_id: str) -> None:
-        """Know a fact no longer."""
+        """Remove a fact."""
         fact = self._facts.pop(fact_id)
         self._digests.pop(same_as(fact.text), None)
         self._statements.pop(statement(fact.text), None)
         if fact.attribute is not None:
             self._attributes.pop((fact.subject, fact.attribute), None)
+        if fact.denies is not None:
+            del self._denials[fact.subject, fact.denies.attribute][fact_id]
 
     def same(self, candidate: Candidate) -> Fact | None:
         """The fact that says the same, but for case, punctuation and words without weight."""
@@ -67,23 +65,11 @@ class KnownFacts:
         value = content_words(candidate.value)
         if candidate.attribute is None or candidate.denied or not value:
             return []
-        return [
-            fact
-            for fact in self._facts.values()
-            if fact.attribute is None and fact.subject == candidate.subject
-            if _denies(fact.text, candidate.attribute, value)
-        ]
+        denials = self._denials.get((candidate.subject, candidate.attribute), {}).values()
+        return [f for f in denials if f.denies and content_words(f.denies.value) <= value]
 
 
 def statement(text: str) -> tuple[str, str]:
-    """What a text says: its words in order, and the symbols, which tell C from C++."""
+    """The comparable form of a text: its words in order, and the symbols, as C is not C++."""
     plain = unicodedata.normalize("NFKC", text)
-    said = " ".join(CONTRACTIONS.get(w, w) for w in words(plain) if w not in FILLERS)
-    return said, MEANINGLESS.sub("", plain)
-
-
-def _denies(text: str, attribute: str, value: frozenset[str]) -> bool:
-    found = attribute_of(strip_lead_in(text))
-    if found is None or not found.denied or found.key != attribute:
-        return False
-    return content_words(found.value) <= value
+    return " ".join(normalized_words(plain)), MEANINGLESS.sub("", plain)

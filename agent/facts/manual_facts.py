@@ -1,4 +1,4 @@
-"""A fact that the user states by hand."""
+"""Candidates for facts that the user states by hand."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from memory_engine.errors import EmptyMessageError, UserError
 LONGEST = 1000
 
 
-def stated(text: str) -> Candidate:
+def manual_candidate(text: str) -> Candidate:
     """The candidate for `text`, which stays as it is but for white space.
 
     Raises EmptyMessageError for blank text, UserError for a secret or a text too long.

@@ -1,4 +1,4 @@
-"""Keeping the memory engine's copy of a user's facts equal to SQL's."""
+"""Synchronisation of the memory engine's facts with those in SQL."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class MemorySync:
-    """Which version of each user's facts the memory engine holds, and until when it is right.
+    """Keeps the memory engine's copy of each user's facts equal to the version in SQL.
 
     `preceding_turns` is how many dialogue turns go along with a fact, for `turns:N` windows.
     """

@@ -1,11 +1,11 @@
-"""What is new in what was said, given what is known. Pure."""
+"""Reconciliation of candidates with known facts: additions, repetitions and replacements. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change
-from agent.extraction.english.words import content_words
+from agent.extraction.english.tokens import content_words
 from agent.facts.known_facts import KnownFacts, statement
 
 

@@ -1,4 +1,4 @@
-"""Computing a user's vectors again, with whatever embedding model is set now."""
+"""Recomputation of a user's vectors with the embedding model that is set now."""
 
 from agent.db.database import Database
 from agent.facts.fact_embeddings import FactEmbeddings

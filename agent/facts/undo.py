@@ -1,4 +1,4 @@
-"""Undoing the last change of a fact: what ended holds again, and what took its place ends."""
+"""Undo of a fact's last change: the ended fact holds again, and its successor ends."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a statement does to the facts it is near to: asked of a model, held against rules.
+"""Decisions on what a statement does to similar facts: made by a model, checked by rules.
 
 The rules of `reconcile` know attributes; "I had a steak" after "I am vegetarian" needs
 somebody who understands. A decision is believed as far as numbers, names and negations allow.
@@ -35,26 +35,26 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement, and the facts near it."""
+    """A statement and the facts most similar to it."""
 
     statement: str
     near: tuple[Fact, ...]
 
 
 class Decider(Protocol):
-    """Who decides; one call for all statements of a turn."""
+    """Decides what statements do to known facts, in one call for all statements of a turn."""
 
     async def decide(
         self, owner: str, questions: Sequence[Question]
     ) -> Mapping[int, tuple[Operation, str]]:
-        """By a question's number, what its statement does to which fact (its id).
+        """The decisions by a question's number: an operation, and the id of the fact it is done to.
 
         A question without an answer is a new fact. Raises EngineError.
         """
         ...
 
 
-async def decided(
+async def apply_decisions(
     owner: str, changes: Sequence[Change], known: Sequence[Fact], near: Near, decider: Decider
 ) -> list[Change]:
     """The changes after the decider has seen those that add something near to what is known."""

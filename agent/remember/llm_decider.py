@@ -1,27 +1,22 @@
-"""The model-based decider: one constrained answer about all statements of a turn."""
+"""Model-based decider: one answer bound to a schema, about all statements of a turn."""
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from agent.extraction.candidate import Operation
 from agent.extraction.extraction_prompts import DECISION
+from agent.extraction.schema_request import ask_with_schema
 from agent.remember.decider import Question
 from agent.text import one_line
-from memory_engine.errors import MessageTooLongError
 from memory_engine.protocols import MemoryEngine
-from memory_engine.types import Mode, Sampling
 
 # An answer is some 30 tokens a statement; twice that is never reached by a right one.
 TOKENS_A_STATEMENT = 60
 SHOWN_CHARACTERS = 200  # of a fact or a statement, so that all of them fit one prompt
-# The second try is not greedy: a greedy one would fail in the same way.
-TEMPERATURES = (0.0, 0.5)
 NONE = "none"
-EMPTY = '{"decisions": []}'
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +40,7 @@ class Decisions(BaseModel):
 
 
 class LlmDecider:
-    """For models that follow a schema and instructions. Facts go by labels made for the call.
+    """Decider for models that follow a schema and instructions. Facts go by labels of the call.
 
     An answer that stays invalid decides nothing: the statements are then added, so that
     nothing is lost.
@@ -66,29 +61,10 @@ class LlmDecider:
         )
         schema = _schema(list(statements), list(labels))
         limit = TOKENS_A_STATEMENT * (len(questions) + 1)
-        for temperature in TEMPERATURES:
-            answer = await self._ask(
-                owner, prompt, Sampling(limit, temperature, json_schema=schema)
-            )
-            try:
-                decisions = Decisions.model_validate_json(answer).decisions
-            except ValidationError as error:
-                log.warning("a decision was not valid: %d errors", error.error_count())
-            else:
-                return _believed(decisions, statements, labels)
-        return {}
-
-    async def _ask(self, owner: str, prompt: str, sampling: Sampling) -> str:
-        try:
-            plan = self._memory.layout.plan(owner, (), (), prompt, sampling.max_tokens)
-        except MessageTooLongError:
-            log.warning("a decision was not asked for: it does not fit the model's context")
-            return EMPTY
-        text = ""
-        async with aclosing(self._memory.generator.stream(plan, Mode.TEXT, sampling)) as chunks:
-            async for chunk in chunks:
-                text += chunk.text
-        return text
+        answer = await ask_with_schema(
+            self._memory, owner, prompt, Decisions, max_tokens=limit, schema=schema
+        )
+        return {} if answer is None else _believed(answer.decisions, statements, labels)
 
 
 def _believed(

@@ -18,7 +18,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from agent.conversations.stored_traces import to_keep
+from agent.conversations.stored_traces import trace_to_json
 from agent.db.utc import utc_now
 from agent.extraction.english.periods import periods
 from agent.reply.accumulator import ReplyAccumulator
@@ -95,7 +95,7 @@ def reply_graph() -> CompiledReplyGraph:
 
 async def place(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
     """Find the conversation and the history that a program's message belongs to."""
-    return {"request": await runtime.context.services.clients.placed(state["request"])}
+    return {"request": await runtime.context.services.clients.resolve(state["request"])}
 
 
 async def switch_memory(state: ReplyState, runtime: Runtime[ReplyContext]) -> dict[str, Any]:
@@ -255,14 +255,14 @@ async def _store(
     """Store what was shown. A database that is being restarted is waited for."""
     assert accumulator.turn is not None, "only what has a turn is stored"
     deadline = monotonic() + KEEP_S
-    kept = to_keep(accumulator.reply) if accumulator.reply else None
+    kept = trace_to_json(accumulator.reply) if accumulator.reply else None
     while True:
         try:
             await services.conversations.add_reply(
                 accumulator.turn,
                 accumulator.text,
                 accumulator.status,
-                account=kept,
+                trace=kept,
                 replacing=replacing,
             )
             return

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
-from agent.extraction.english.words import word_set
+from agent.extraction.english.tokens import word_set
 from agent.extraction.extractor import Extractor
 from agent.extraction.grounding import ground
 from benchmarks.quality.datasets.persona_chat import Dialogue, dialogues, first_person_statements

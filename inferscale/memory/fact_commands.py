@@ -26,9 +26,9 @@ def add(
 
     async def work(settings: Settings) -> None:
         from agent.facts.fact_store import FactStore
-        from agent.facts.manual_facts import stated
+        from agent.facts.manual_facts import manual_candidate
 
-        candidates = [stated(text) for text in texts]
+        candidates = [manual_candidate(text) for text in texts]
         async with opened_database(settings) as database:
             added = await FactStore(database).add(user, candidates)
         _show(added, as_json)

@@ -1,4 +1,7 @@
-"""How Alembic reaches the database. The URL comes from `agent.db.revision`, or from -x url=..."""
+"""Alembic environment: connects and migrates in one transaction.
+
+The URL comes from `agent.db.revision`, or from -x url=...
+"""
 
 import sqlite3
 import time

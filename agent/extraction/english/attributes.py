@@ -1,15 +1,19 @@
-"""What a statement says has one value at a time, so that a new value takes the old one's place."""
+"""Attributes: properties with one value at a time, so that a new value replaces the old one."""
 
 import re
 from dataclasses import dataclass
 
-from agent.extraction.english.statements import OPENING, spelled_out
-from agent.extraction.english.words import word_set, words
+from agent.extraction.english.normalize import expand_first_person, restore_apostrophes
+from agent.extraction.english.statements import OPENING, strip_lead_in
+from agent.extraction.english.tokens import word_set, words
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`key` names it among a user's facts. `denied`: the statement says it is not `value`."""
+    """A property and its value in a statement.
+
+    `key` names it among a user's facts. `denied`: the statement says it is not `value`.
+    """
 
     key: str
     value: str
@@ -50,6 +54,10 @@ OWN_NOUNS = (
 HERE = r"(?:now |currently |still |both |actually |just |recently |also )*"
 NOT = r"(?:don't |do not |no longer |not )?"
 DENIAL = re.compile(r"\b(?:don't|do not|no longer|not)\b", re.IGNORECASE)
+# A quick look: no sentence without one of these is a denial.
+MAY_DENY = re.compile(
+    r"\b(?:don['\u2019]?t|not|no longer|any ?more|any longer|quit|left)\b", re.IGNORECASE
+)
 LOVES = (
     r"(?:really |absolutely |also |still |just |now |actually |do |never )*"
     r"(?:don't |do not |doesn't |does not |no longer |can't |cannot |can not |could not |couldn't "
@@ -114,6 +122,9 @@ PATTERNS = tuple(
         (rf"^(?P<x>i|we|my [\w'-]+(?: [\w'-]+)?) {LOVES} (?P<v>.+?)", "{x} feel about {v}"),
     )
 )
+OUR = re.compile("^our ", re.IGNORECASE)
+# Case tells a name from a word.
+SOMEBODY_IS = re.compile(r"^(My [\w -]{2,40}?)'s (?=called |named |[A-Z])")
 LEFT = re.compile(
     r"^i (?:just |recently |have )?(?:quit|left) (?!\w+ing\b)(?:my (?:job|position) )?(?:at "
     r"|with )?(?P<v>.+)",
@@ -133,7 +144,7 @@ LONGEST_OBJECT = 4
 
 def attribute_of(statement: str) -> Attribute | None:
     """The attribute that `statement` (without lead-in) gives a value, or None."""
-    plain = _plain(OPENING.sub("", statement))
+    plain = _comparable(OPENING.sub("", statement))
     named = NAME_ONLY.match(plain)
     if named:
         return _named(named["v"])
@@ -148,16 +159,18 @@ def attribute_of(statement: str) -> Attribute | None:
     return None
 
 
-def _plain(statement: str) -> str:
-    text = spelled_out(statement).rstrip(" .!\u2026")
-    for pattern, full in (
-        (r"\bI'm\b", "I am"), (r"\bwe're\b", "we are"), (r"\bI've\b", "I have"),
-        (r"^[Oo]ur ", "My "),
-        (r"^(My [\w -]{2,40}?)'s (?=called |named |[A-Z])", r"\1 is "),
-        (r"\bi am not\b", "i am not"),
-    ):  # fmt: skip
-        text = re.sub(pattern, full, text, flags=re.IGNORECASE if "[A-Z]" not in pattern else 0)
-    return text
+def denial_in(sentence: str) -> Attribute | None:
+    """The attribute whose value `sentence` denies, or None."""
+    if not MAY_DENY.search(sentence):
+        return None
+    found = attribute_of(strip_lead_in(sentence))
+    return found if found is not None and found.denied else None
+
+
+def _comparable(statement: str) -> str:
+    """`statement` as PATTERNS take it: "I am", "we are", "My sister is called"."""
+    text = expand_first_person(restore_apostrophes(statement).rstrip(" .!\u2026"))
+    return SOMEBODY_IS.sub(r"\1 is ", OUR.sub("My ", text))
 
 
 def _named(name: str) -> Attribute | None:

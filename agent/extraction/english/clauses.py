@@ -1,8 +1,8 @@
-"""A sentence that says several things, taken apart where each part stands for itself."""
+"""Division of a sentence into clauses that each stand for themselves."""
 
 import re
 
-from agent.extraction.english.speech_acts import SUPPOSED, is_beside
+from agent.extraction.english.speech_acts import SUPPOSED, is_unsure
 from agent.extraction.english.statements import kind_of
 
 JOINT = re.compile(
@@ -37,4 +37,4 @@ def _parts(left: str, right: str, *, own: bool) -> bool:
         return False
     if own and kind_of(right) is not None:
         return True
-    return len(left.split()) >= SHORTEST and is_beside(right)
+    return len(left.split()) >= SHORTEST and is_unsure(right)

@@ -1,4 +1,4 @@
-"""How a statement is worded as a fact. The one place to change it."""
+"""Wording of a statement as a fact; the one place to change it."""
 
 import re
 
@@ -6,7 +6,7 @@ from agent.entities import FactKind
 from agent.extraction.candidate import Candidate
 from agent.extraction.english.attributes import USERS_OWN, attribute_of
 from agent.extraction.english.subjects import USER, subject_of
-from agent.extraction.english.words import UNSPACED
+from agent.extraction.english.tokens import UNSPACED
 from agent.text import one_line
 
 LONE_I = re.compile(r"\bi(?=[\s,;!?'\u2019]|$)")

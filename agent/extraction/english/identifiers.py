@@ -1,11 +1,11 @@
-"""Numbers and names: what tells two statements apart however alike their vectors are.
+"""Comparison of statements by numbers and names, which vectors hardly tell apart.
 
 "I rent flat 12" and "I rent flat 21" are nearly one vector, and two facts.
 """
 
 import re
 
-from agent.extraction.english.words import FUNCTION_WORDS, WORD, negations, word_set
+from agent.extraction.english.tokens import FUNCTION_WORDS, WORD, negations, word_set
 
 NUMBER_WORDS = word_set(
     """two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty

@@ -1,4 +1,4 @@
-"""The words by which the rules know a statement: what people do, are, have done and did.
+"""Lexicon of the statement rules: verbs and phrases of what people do, are and did.
 
 Phrases are parted by commas. They are regular expressions in which a space is any white space
 and groups do not capture; where a verb is too common alone, the words behind it are named.

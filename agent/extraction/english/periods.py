@@ -1,4 +1,4 @@
-"""Which times a question names, so that facts of those times are recalled first."""
+"""Periods named by a question, so that facts of those times are recalled first."""
 
 import re
 from calendar import monthrange
@@ -6,27 +6,15 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from dateparser.date import DateDataParser
 
-from agent.extraction.english.dates import COUNT, EXPRESSION, MONTH
+from agent.extraction.english.time_grammar import (
+    COARSE_IN_QUESTION,
+    DAY,
+    SEASON,
+    SEASONS,
+    YEAR,
+)
 from memory_engine.types import Period
 
-SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-SEASON = rf"(?:{'|'.join(SEASONS)})"
-YEAR = r"(?:19|20)\d{2}"
-# A month needs a word before it or a year behind it: "may" and "march" are verbs too.
-COARSE = re.compile(
-    rf"""\b(?:
-        (?:since\s+)?{MONTH}\.?(?:\s+\d{{1,2}})?,?\s+(?:of\s+)?{YEAR}
-      | (?:since\s+)?{SEASON}\s+(?:of\s+)?{YEAR}
-      | (?:in|since|during|by|of|early|late|this|last|next)\s+{MONTH}(?!\.?,?\s+{YEAR})
-      | (?:in|since|during|this|last|next)\s+(?:the\s+)?{SEASON}(?!\s+(?:of\s+)?{YEAR})
-      | (?:this|last|next)\s+(?:week|weekend|month|year)
-      | {COUNT}\s+(?:days?|weeks?|months?|years?)\s+ago
-      | a\s+(?:few|couple\s+of)\s+(?:days|weeks|months|years)\s+ago
-      | in\s+{COUNT}\s+(?:days?|weeks?|months?|years?)
-      | {YEAR}
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
 LEAD = re.compile(r"(?:in|since|during|by|of|on|early|late|this|last)\s+(?:the\s+)?", re.IGNORECASE)
 FUTURE = re.compile(
     r"next\b|in\s+\w+\s+(?:day|week|month|year)|tomorrow|after\s+tom", re.IGNORECASE
@@ -36,14 +24,14 @@ SATURDAY = 5
 
 
 def periods(text: str, asked_at: datetime, zone: tzinfo = UTC) -> tuple[Period, ...]:
-    """The times that `text` names, for who asks at the instant `asked_at`; days as in `zone`.
+    """The periods that `text` names, asked at the instant `asked_at`; days are those of `zone`.
 
-    English only: a question in another language names none.
+    It reads English: a question in another language names none.
     """
     now = asked_at.astimezone(zone)
-    days = [match.group() for match in EXPRESSION.finditer(text)]
-    rest = EXPRESSION.sub(" | ", text)
-    named = [*days, *(match.group() for match in COARSE.finditer(rest))]
+    days = [match.group() for match in DAY.finditer(text)]
+    rest = DAY.sub(" | ", text)
+    named = [*days, *(match.group() for match in COARSE_IN_QUESTION.finditer(rest))]
     found = (_period(words, now) for words in dict.fromkeys(named))
     return tuple(period for period in found if period is not None)
 

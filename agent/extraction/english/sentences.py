@@ -1,9 +1,9 @@
-"""The sentences a user says in their own name: not quotes, code or material to work on."""
+"""Splitting of a message into the user's own sentences, without quotes, code and material."""
 
 import re
 from collections.abc import Iterator
 
-from agent.extraction.english.words import UNSPACED
+from agent.extraction.english.tokens import UNSPACED
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # What clients put around sources, memories and system text, and HTML.
@@ -62,7 +62,7 @@ def holds_words(sentence: str) -> bool:
 
 
 def pieces(sentence: str, longest: int) -> Iterator[str]:
-    """`sentence` in parts of at most `longest` characters, cut where it pauses if it does."""
+    """`sentence` in parts of at most `longest` characters, cut at its pauses if it has any."""
     while len(sentence) > longest:
         cuts = [m.start() for m in BREAK.finditer(sentence, longest // 2, longest + 2)]
         cuts = [c for c in cuts if c <= longest]

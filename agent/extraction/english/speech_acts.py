@@ -1,4 +1,4 @@
-"""What is said without stating anything: questions, requests, suppositions, talk of the talk."""
+"""Detects questions, requests, hypotheticals and meta-talk, which yield no facts."""
 
 import re
 
@@ -87,11 +87,11 @@ def states_nothing(sentence: str) -> bool:
     return any(pattern.search(plain) for pattern in (QUESTION_MARK, ASKED, ECHO, SUPPOSED))
 
 
-def is_open(clause: str) -> bool:
+def lacks_context(clause: str) -> bool:
     """Whether `clause` (English) is unsure, or says something only beside what came before."""
-    return is_beside(clause) or any(p.search(clause) for p in (ABOUT_A_TASK, POINTS_ELSEWHERE))
+    return is_unsure(clause) or any(p.search(clause) for p in (ABOUT_A_TASK, POINTS_ELSEWHERE))
 
 
-def is_beside(clause: str) -> bool:
+def is_unsure(clause: str) -> bool:
     """Whether `clause` (English) is unsure, or said to the assistant."""
     return any(p.search(clause) for p in (UNSURE, TO_THE_ASSISTANT))

@@ -1,4 +1,4 @@
-"""Which sentences state something about the user or their people, pets and things."""
+"""Detects statements about the user or their people, pets and things, and their kind."""
 
 import re
 
@@ -20,7 +20,8 @@ from agent.extraction.english.lexicon import (
     OTHERS_DID,
     OTHERS_DO,
 )
-from agent.extraction.english.speech_acts import is_open, states_nothing
+from agent.extraction.english.normalize import restore_apostrophes
+from agent.extraction.english.speech_acts import lacks_context, states_nothing
 
 LEAD_IN = re.compile(
     r"""^(?:
@@ -40,10 +41,6 @@ LEAD_IN = re.compile(
       | (?:let\s+me\s+tell\s+you|i\s+(?:can|must|wanted\s+to|want\s+to)\s+tell\s+you)(?:\s+that)?
     )(?:\s*[,.!:;\u2013\u2014-]+\s*|\s+)""",
     re.IGNORECASE | re.VERBOSE,
-)
-APOSTROPHES = (
-    (re.compile(r"^(i)(m|ve)\b(?=\s+[a-z])", re.IGNORECASE), r"\1'\2"),
-    (re.compile(r"\b(do|does|did|is|are|was|were|has|have|ca|wo)nt\b", re.IGNORECASE), r"\1n't"),
 )
 PASSING = re.compile(
     r"\b(?:today|tonight|right now|at the moment|just now|this (?:morning|afternoon|evening)"
@@ -151,22 +148,14 @@ def strip_lead_in(sentence: str) -> str:
     return plain
 
 
-def spelled_out(statement: str) -> str:
-    """`statement` with the apostrophes that people leave out: "im", "ive", "dont"."""
-    plain = statement.replace("\u2019", "'")
-    for pattern, full in APOSTROPHES:
-        plain = pattern.sub(full, plain)
-    return plain
-
-
 def kind_of(statement: str) -> FactKind | None:
-    """What kind of statement this is, or None where it states nothing to remember.
+    """The kind of a statement, or None for a sentence that states nothing to remember.
 
     `statement` has no lead-in. It reads English: questions, requests, hypotheticals and
     what says nothing alone are None, and so is any other language.
     """
-    statement = spelled_out(statement)
-    if states_nothing(statement) or is_open(OPENING.sub("", statement)):
+    statement = restore_apostrophes(statement)
+    if states_nothing(statement) or lacks_context(OPENING.sub("", statement)):
         return None
     if EVENT.match(statement):
         return "event"

@@ -1,4 +1,4 @@
-"""Whom a statement is about: the user, or somebody in the user's life."""
+"""Subjects of statements: the user, or somebody in the user's life."""
 
 import re
 
@@ -33,7 +33,7 @@ NAMED = re.compile(
 
 
 def subject_of(statement: str) -> str:
-    """The name, in lower case, of whom `statement` is about; USER, empty, for the user.
+    """The name, in lower case, of the subject of `statement`; USER, empty, for the user.
 
     `statement` is English, without lead-in. Without a name it is what the user calls them:
     "My older sister is a nurse" is about "older sister".

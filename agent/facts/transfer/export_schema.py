@@ -1,4 +1,4 @@
-"""The document that facts are exported to: its schema is versioned, and checked on import."""
+"""Schema of export documents: versioned, and checked on import."""
 
 import json
 from datetime import date
@@ -11,7 +11,7 @@ from agent.owner import LONGEST
 from memory_engine.errors import UserError
 
 Short = Annotated[str, Field(max_length=300)]  # what an index of PostgreSQL takes
-FORMAT, VERSION = "inferscale-facts", 1
+FORMAT, VERSION = "inferscale-facts", 2
 
 
 class _Part(BaseModel):
@@ -28,21 +28,32 @@ class SourceDocument(_Part):
 
 
 class EventDocument(_Part):
-    """Something that happened to a fact; `by` is the fact that took its place."""
+    """An event of a fact; `by` is the fact that took its place."""
 
     kind: EventKind
     at: AwareDatetime
     by: str | None = None
 
 
+class DenialDocument(_Part):
+    """The value that a fact says an attribute does not have."""
+
+    attribute: Short
+    value: str
+
+
 class FactDocument(_Part):
-    """One fact that is not forgotten. Ids are those of the database it comes from."""
+    """One fact that is not forgotten. Ids are those of the database it comes from.
+
+    `denies` is new in version 2. In a document without it, the fact's text is read for it.
+    """
 
     id: str
     text: Annotated[str, Field(min_length=1)]
     kind: FactKind = "stable"
     subject: Short = ""
     attribute: Short | None = None
+    denies: DenialDocument | None = None
     when: date | None = None
     time_expression: str | None = None
     agent: Annotated[str, Field(min_length=1, max_length=LONGEST)] | None = None
@@ -58,17 +69,17 @@ class FactDocument(_Part):
 
 
 class Document(_Part):
-    """All that is known of a user, and was; instants are in UTC."""
+    """The whole export: a user's present and past facts; instants are in UTC."""
 
     format: Literal["inferscale-facts"] = "inferscale-facts"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     user: str
     exported_at: AwareDatetime
     facts: tuple[FactDocument, ...]
 
 
 def read_document(text: str) -> Document:
-    """The document in `text`. UserError says what is wrong with it, without quoting it."""
+    """The document in `text`. Raises UserError, which says what is wrong without quoting it."""
     try:
         found = json.loads(text)
     except ValueError as error:

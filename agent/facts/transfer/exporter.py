@@ -1,6 +1,7 @@
-"""All that is known of a user and was, as a document."""
+"""Export of a user's present and past facts as a document."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,12 +10,13 @@ from agent.db.database import Database
 from agent.db.lookup import find_fact
 from agent.db.tables import FactEventRow, FactRow, FactSourceRow, TurnRow
 from agent.db.utc import utc_now
+from agent.facts.fact_rows import denial_of
 from agent.facts.transfer.export_schema import Document, EventDocument, FactDocument, SourceDocument
 from memory_engine.errors import NotFoundError
 
 
 async def export_facts(database: Database, owner: str) -> Document:
-    """Everything that is known of `owner` and was, but for what is forgotten."""
+    """All present and past facts of `owner`, but for forgotten ones."""
     async with database.read() as session:
         facts = await _documents(session, FactRow.owner == owner)
     kept = {fact.id for fact in facts}
@@ -24,7 +26,7 @@ async def export_facts(database: Database, owner: str) -> Document:
 
 
 async def export_fact(database: Database, owner: str, fact_id: str) -> FactDocument:
-    """One fact with its sources and what happened to it. NotFoundError for a forgotten one."""
+    """One fact with its sources and events. Raises NotFoundError, also for a forgotten one."""
     async with database.read() as session:
         row = await find_fact(session, owner, fact_id)
         facts = await _documents(session, FactRow.id == row.id)
@@ -94,11 +96,13 @@ def _document(
 ) -> FactDocument:
     plain = ("text", "kind", "subject", "attribute", "time_expression", "agent")
     instants = ("created_at", "valid_from", "valid_to", "ended_at")
+    denies = denial_of(row)
     return FactDocument.model_validate(
         {name: getattr(row, name) for name in (*plain, *instants)}
         | {
             "id": str(row.id),
             "when": row.dated,
+            "denies": denies and asdict(denies),
             "conversation": None if row.conversation_id is None else str(row.conversation_id),
             "superseded_by": None if row.superseded_by is None else str(row.superseded_by),
             "by_hand": by_hand,

@@ -1,4 +1,4 @@
-"""Facts of an export, taken into another database or back into the same."""
+"""Import of an export's facts into another database, or back into the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from memory_engine.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many facts were added, were there already, and belong to conversations that are not."""
+    """Counts of facts: added, there already, and left out with a conversation that is not here."""
 
     added: int
     known: int
@@ -157,12 +157,15 @@ class _Importer:
 def _row(owner: str, fact: FactDocument) -> FactRow:
     text = one_line(storable(fact.text))
     scope = Scope(fact.agent, fact.conversation)
+    recorded = "denies" in fact.model_fields_set
     return FactRow(
         owner=owner,
         text=text,
         same_as=same_as(text),
         subject=fact.subject,
         attribute=fact.attribute,
+        denied_attribute=(fact.denies.attribute if fact.denies else "") if recorded else None,
+        denied_value=(fact.denies.value if fact.denies else "") if recorded else None,
         kind=fact.kind,
         dated=fact.when,
         time_expression=fact.time_expression,

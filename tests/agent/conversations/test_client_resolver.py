@@ -1,4 +1,4 @@
-"""Where a program's message belongs: by name, by what came before, once."""
+"""A program's message finds its conversation: by name, by its history, once."""
 
 import asyncio
 

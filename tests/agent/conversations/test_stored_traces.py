@@ -1,4 +1,4 @@
-"""The account of a reply is kept with it, and holds nothing that forgetting would have to find."""
+"""The trace of a reply is kept with it, and holds nothing that forgetting would have to find."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -16,13 +16,13 @@ from memory_engine.types import Mode
 from tests.agent.agent_builder import Parts, assert_absent, opened
 
 
-async def accounts_in_sql(parts: Parts) -> list[dict[str, Any] | None]:
+async def traces_in_sql(parts: Parts) -> list[dict[str, Any] | None]:
     async with parts.database.read() as session:
-        query = select(TurnRow.account).where(TurnRow.role == "assistant").order_by(TurnRow.id)
+        query = select(TurnRow.trace).where(TurnRow.role == "assistant").order_by(TurnRow.id)
         return list(await session.scalars(query))
 
 
-async def test_the_account_of_every_reply_is_found_again_after_a_restart(
+async def test_the_trace_of_every_reply_is_found_again_after_a_restart(
     database_url: str,
 ) -> None:
     async with opened(database_url) as parts:
@@ -37,7 +37,7 @@ async def test_the_account_of_every_reply_is_found_again_after_a_restart(
         assert await parts.service.traces("ann", talk) == {1: first, 3: second, 5: third}
 
 
-async def test_a_forgotten_fact_is_in_no_account_and_leaves_its_place(database_url: str) -> None:
+async def test_a_forgotten_fact_is_in_no_trace_and_leaves_its_place(database_url: str) -> None:
     async with opened(database_url) as parts:
         await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
         await parts.service.add_fact("ann", "I ski.")
@@ -46,12 +46,12 @@ async def test_a_forgotten_fact_is_in_no_account_and_leaves_its_place(database_u
         cloves = next(fact for fact in reply.facts if "Zanzibar" in fact.text)
         await parts.service.forget_fact("ann", cloves.id)
         await assert_absent("zanzibar", parts)
-        (account,) = (await parts.service.traces("ann", talk)).values()
+        (trace,) = (await parts.service.traces("ann", talk)).values()
         found = await audit_rows(parts.database, "ann")
-    assert [fact.id for fact in account.facts] == [fact.id for fact in reply.facts]
-    told = {fact.id: fact for fact in account.facts}
+    assert [fact.id for fact in trace.facts] == [fact.id for fact in reply.facts]
+    told = {fact.id: fact for fact in trace.facts}
     assert told[cloves.id] == replace(cloves, text="", when=None, source="")
-    assert [fact.text for fact in account.facts if fact.id != cloves.id] == ["I ski."]
+    assert [fact.text for fact in trace.facts if fact.id != cloves.id] == ["I ski."]
     assert all(finding.ok for finding in found)
 
 
@@ -61,8 +61,8 @@ async def test_a_source_that_was_said_is_not_told_of_a_forgotten_fact(database_u
         await parts.ask("What do I do?", conversation_id=talk)
         (known,) = await parts.service.facts("ann")
         await parts.service.forget_fact("ann", known.id)
-        account = (await parts.service.traces("ann", talk))[3]
-    assert [(f.id, f.text, f.source) for f in account.facts] == [(known.id, "", "")]
+        trace = (await parts.service.traces("ann", talk))[3]
+    assert [(f.id, f.text, f.source) for f in trace.facts] == [(known.id, "", "")]
 
 
 async def test_a_fact_that_was_changed_since_says_what_it_said_then(database_url: str) -> None:
@@ -71,14 +71,14 @@ async def test_a_fact_that_was_changed_since_says_what_it_said_then(database_url
         talk = (await parts.ask("Where do I live?")).conversation_id or ""
         await parts.service.edit_fact("ann", home.id, "I live in Rome.")
         await parts.ask("Where do I live?", conversation_id=talk)
-        accounts = await parts.service.traces("ann", talk)
-    assert [[f.text for f in accounts[n].facts] for n in (1, 3)] == [
+        traces = await parts.service.traces("ann", talk)
+    assert [[f.text for f in traces[n].facts] for n in (1, 3)] == [
         ["I live in Bern."],
         ["I live in Rome."],
     ]
 
 
-async def test_a_stopped_reply_has_no_account(database_url: str) -> None:
+async def test_a_stopped_reply_has_no_trace(database_url: str) -> None:
     async with opened(database_url, delay=0.01) as parts:
         events = parts.service.reply(user="ann", message="Hello.", mode=Mode.KV)
         async with aclosing(cast(AsyncGenerator[object, None], events)) as stream:
@@ -87,10 +87,10 @@ async def test_a_stopped_reply_has_no_account(database_url: str) -> None:
                     break
         (conversation,) = await parts.service.conversations("ann")
         assert await parts.service.traces("ann", conversation.id) == {}
-        assert await accounts_in_sql(parts) == [None]
+        assert await traces_in_sql(parts) == [None]
 
 
-async def test_of_a_comparison_the_account_of_the_kept_reply_is_kept(database_url: str) -> None:
+async def test_of_a_comparison_the_trace_of_the_kept_reply_is_kept(database_url: str) -> None:
     async with opened(database_url) as parts:
         events = [e async for e in parts.service.compare(user="ann", message="Hello.")]
         replies = {mode: e for mode, e in events if isinstance(e, Reply)}
@@ -99,7 +99,7 @@ async def test_of_a_comparison_the_account_of_the_kept_reply_is_kept(database_ur
         assert await parts.service.traces("ann", talk) == {1: replies[Mode.KV]}
 
 
-async def test_a_reply_that_is_made_again_or_undone_takes_its_account_along(
+async def test_a_reply_that_is_made_again_or_undone_takes_its_trace_along(
     database_url: str,
 ) -> None:
     async with opened(database_url) as parts:
@@ -108,17 +108,17 @@ async def test_a_reply_that_is_made_again_or_undone_takes_its_account_along(
         assert await parts.service.traces("ann", talk) == {1: again}
         await parts.service.undo_exchange("ann", talk)
         assert await parts.service.traces("ann", talk) == {}
-        assert await accounts_in_sql(parts) == []
+        assert await traces_in_sql(parts) == []
 
 
-async def test_the_accounts_of_another_users_conversation_are_not_found(database_url: str) -> None:
+async def test_the_traces_of_another_users_conversation_are_not_found(database_url: str) -> None:
     async with opened(database_url) as parts:
         talk = (await parts.ask("Hello.")).conversation_id or ""
         with pytest.raises(NotFoundError):
             await parts.service.traces("bob", talk)
 
 
-async def test_a_fact_of_another_user_is_told_to_nobody_whatever_an_account_names(
+async def test_a_fact_of_another_user_is_told_to_nobody_whatever_an_trace_names(
     database_url: str,
 ) -> None:
     async with opened(database_url) as parts:
@@ -126,9 +126,9 @@ async def test_a_fact_of_another_user_is_told_to_nobody_whatever_an_account_name
         await parts.ask("What do I do?", conversation_id=talk)
         secret = await parts.service.add_fact("bob", "I live in Zanzibar.")
         async with parts.database.write() as session:
-            row = (await session.scalars(select(TurnRow).where(TurnRow.account.is_not(None)))).all()
+            row = (await session.scalars(select(TurnRow).where(TurnRow.trace.is_not(None)))).all()
             for turn in row:
-                assert turn.account is not None
-                turn.account = {**turn.account, "facts": [[int(secret.id), 0.5, True]]}
-        accounts = await parts.service.traces("ann", talk)
-    assert [f.text for reply in accounts.values() for f in reply.facts] == ["", ""]
+                assert turn.trace is not None
+                turn.trace = {**turn.trace, "facts": [[int(secret.id), 0.5, True]]}
+        traces = await parts.service.traces("ann", talk)
+    assert [f.text for reply in traces.values() for f in reply.facts] == ["", ""]

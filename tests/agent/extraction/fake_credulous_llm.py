@@ -13,7 +13,7 @@ RULE = "-" * 8
 EXTRACTORS = ("rules", "model")
 
 
-def gullible(prompt: Prompt) -> str:
+def credulous_answer(prompt: Prompt) -> str:
     """An extraction that quotes every line of the message, and then the prompt itself."""
     asked, shown, _ = text_of(prompt).split(f"\n{RULE}")
     quotes = [*shown.strip().splitlines(), asked.splitlines()[-1]][:8]
@@ -37,9 +37,9 @@ def gullible(prompt: Prompt) -> str:
 
 
 async def extractor_of(name: str) -> Extractor:
-    """The extractor called `name`; the model-based one over the gullible model."""
+    """The extractor called `name`; the model-based one over the credulous_answer model."""
     if name == "rules":
         return RuleExtractor()
-    engine = FakeEngine(gullible, max_model_len=10**6)
+    engine = FakeEngine(credulous_answer, max_model_len=10**6)
     await engine.start()
     return LlmExtractor(FakeMemory(engine))

@@ -1,4 +1,4 @@
-"""What chat clients ask for on their own is told from what a user asks. Wording: made up."""
+"""Requests of chat clients are told from those of users. Wording: made up."""
 
 import pytest
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
 from agent.extraction.candidate import Candidate
-from agent.extraction.deduplication import merged
-from agent.extraction.english.words import content_words
+from agent.extraction.deduplication import deduplicated
+from agent.extraction.english.tokens import content_words
 
 
 def of(*texts: str) -> list[Candidate]:
@@ -24,7 +24,7 @@ def of(*texts: str) -> list[Candidate]:
 )
 def test_what_says_no_more_is_dropped(texts: tuple[str, ...], left: list[str]) -> None:
     """hindsight#1730."""
-    assert [c.text for c in merged(of(*texts))] == left
+    assert [c.text for c in deduplicated(of(*texts))] == left
 
 
 @pytest.mark.parametrize(
@@ -38,19 +38,19 @@ def test_what_says_no_more_is_dropped(texts: tuple[str, ...], left: list[str]) -
     ],
 )
 def test_what_says_something_else_stays(texts: tuple[str, ...]) -> None:
-    assert [c.text for c in merged(of(*texts))] == list(texts)
+    assert [c.text for c in deduplicated(of(*texts))] == list(texts)
 
 
 def test_a_value_of_an_attribute_is_not_lost_to_a_statement_without_one() -> None:
     tea = Candidate("I love tea.", "I love tea.", "i feel about tea", "tea")
     both = Candidate("I love tea and coffee.", "I love tea and coffee.")
-    assert merged([tea, both]) == [tea, both]
-    assert merged([both, tea]) == [both, tea]
+    assert deduplicated([tea, both]) == [tea, both]
+    assert deduplicated([both, tea]) == [both, tea]
 
 
 def test_the_same_words_about_two_people_are_two_facts() -> None:
     anna, eva = (Candidate("She sings.", "She sings.", subject=name) for name in ("Anna", "Eva"))
-    assert merged([anna, eva]) == [anna, eva]
+    assert deduplicated([anna, eva]) == [anna, eva]
 
 
 WORDS = ("I", "my", "dog", "cat", "not", "have", "had", "two", "Bern", "live", "in")
@@ -59,7 +59,7 @@ WORDS = ("I", "my", "dog", "cat", "not", "have", "had", "two", "Bern", "live", "
 @given(lists(sampled_from(WORDS), max_size=30))
 def test_no_content_word_is_lost(said: list[str]) -> None:
     candidates = of(*(" ".join(said[n : n + 4]) for n in range(0, len(said), 4)))
-    left = merged(candidates)
+    left = deduplicated(candidates)
     assert set(left) <= set(candidates)
     said_words, left_words = (
         frozenset(w for c in group for w in content_words(c.text)) for group in (candidates, left)

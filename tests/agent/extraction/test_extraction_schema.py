@@ -57,3 +57,11 @@ def test_the_grammar_leaves_no_room_to_run_on_in_blanks() -> None:
     """vllm#38696, #42110."""
     assert not accepts('{"statements": []}')
     assert not accepts('{"statements":[]}\n\n')
+
+
+def test_the_schema_bounds_the_answer() -> None:
+    assert SCHEMA["properties"]["statements"]["maxItems"] == 8
+    fields = SCHEMA["$defs"]["Statement"]["properties"]
+    assert next(iter(fields)) == "quote"
+    assert all(f.get("maxLength") or f.get("enum") for f in fields.values())
+    assert SCHEMA["$defs"]["Statement"]["required"] == list(fields)

@@ -1,4 +1,4 @@
-"""What the turn does not bear out is dropped, whoever extracted it."""
+"""Candidates that the turn does not bear out are dropped, whoever extracted them."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import partial
 
 import pytest
 
 from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
 from agent.extraction.english.subjects import USER
-from agent.extraction.extraction_prompts import CANARY, EXTRACTION
+from agent.extraction.extraction_prompts import EXTRACTION
 from agent.extraction.extraction_schema import ExtractionAnswer
 from agent.extraction.grounding import ground
 from agent.extraction.llm_extractor import LlmExtractor
@@ -285,27 +284,6 @@ async def test_a_quote_need_not_repeat_marks_that_json_escapes() -> None:
     message = 'I own "The \\ Cat" {on} DVD.'
     reply = answer(statement("I own The Cat on DVD"))
     assert await asked(message, lambda p: reply) == [message]
-
-
-async def test_no_word_of_the_prompt_becomes_a_fact() -> None:
-    """vectorize-io/hindsight#4280, ormah#276, mem0#2736: a prompt's examples are stored."""
-    own = [line.lstrip("- ") for line in EXTRACTION.splitlines() if "{" not in line]
-    for quote in (CANARY, f"{CANARY}.", "Quimbrax", *own):
-        reply = partial(_always, answer(statement(quote[:300], value="eleven")))
-        assert await asked("I play golf. My name is Anna.", reply) == []
-
-
-def _always(reply: str, prompt: Prompt) -> str:
-    return reply
-
-
-def test_the_schema_bounds_the_answer() -> None:
-    schema = ExtractionAnswer.model_json_schema()
-    assert schema["properties"]["statements"]["maxItems"] == 8
-    fields = schema["$defs"]["Statement"]["properties"]
-    assert next(iter(fields)) == "quote"
-    assert all(f.get("maxLength") or f.get("enum") for f in fields.values())
-    assert schema["$defs"]["Statement"]["required"] == list(fields)
 
 
 async def test_a_model_that_only_babbles_leaves_a_visible_failure(database_url: str) -> None:

@@ -1,4 +1,4 @@
-"""What the rules take from a message, and what they leave."""
+"""Rules take statements from a message, and leave the rest."""
 
 from datetime import UTC, datetime
 

@@ -9,6 +9,8 @@ from sqlalchemy import text, update
 from agent.db.sqlite_pages import free_pages
 from agent.db.tables import FactRow
 from agent.facts.erasure_audit import audit_file, audit_rows
+from agent.remember.remember_graph import remember_graph
+from agent.reply.reply_graph import reply_graph
 from memory_engine.engines.base import EncodeJob
 from memory_engine.types import MemoryFact, Span
 from tests.agent.agent_builder import Parts, opened, url_of
@@ -87,3 +89,8 @@ async def test_what_is_still_in_the_log_is_found(tmp_path: Path) -> None:
         async with parts.database.write() as session:
             await session.execute(text("UPDATE turns SET text = 'x'"))
         assert [f.ok for f in audit_file(file)] == [False, True]
+
+
+def test_no_graph_keeps_checkpoints_of_what_was_said() -> None:
+    assert not remember_graph().checkpointer
+    assert not reply_graph().checkpointer

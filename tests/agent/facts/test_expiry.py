@@ -1,4 +1,4 @@
-"""What holds for a while: it is recalled until it is over, and stays in the history."""
+"""Transient facts are recalled until they are over, and stay in the history."""
 
 from datetime import UTC, date, datetime, timedelta
 

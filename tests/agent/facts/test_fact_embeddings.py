@@ -14,7 +14,7 @@ from agent.extraction.rule_extractor import RuleExtractor
 from agent.facts.fact_embeddings import FactEmbeddings
 from agent.facts.fact_store import FactStore
 from agent.facts.forgetting import Forgetting
-from agent.facts.manual_facts import stated
+from agent.facts.manual_facts import manual_candidate
 from agent.facts.reindex import reindex
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import DatabaseLockedError
@@ -77,7 +77,7 @@ async def recalled(agent: Agent, question: str) -> list[str]:
     return [each.fact.text for each in found]
 
 
-FACTS = [stated(text) for text in ("I ski.", "I cook.", "I own a boat.")]
+FACTS = [manual_candidate(text) for text in ("I ski.", "I cook.", "I own a boat.")]
 
 
 async def test_a_restart_embeds_nothing_and_recalls_the_same(

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from agent.facts.manual_facts import stated
+from agent.facts.manual_facts import manual_candidate
 from memory_engine.errors import NotFoundError, UserError
 from tests.agent.agent_builder import opened
 
@@ -24,7 +24,7 @@ async def test_an_edited_fact_supersedes_what_it_said_and_can_be_undone(database
 
 async def test_an_edit_keeps_the_date_unless_it_names_another(database_url: str) -> None:
     async with opened(database_url) as parts:
-        dated = stated("I ran a marathon.").dated(date(2025, 4, 6), None)
+        dated = manual_candidate("I ran a marathon.").dated(date(2025, 4, 6), None)
         (fact,) = await parts.agent.fact_manager.add("ann", [dated])
         edited = await parts.service.edit_fact("ann", fact.id, "I ran my first marathon.")
         assert edited.when == date(2025, 4, 6)

@@ -10,8 +10,6 @@ from agent.entities import UserTurn
 from agent.extraction.candidate import Candidate
 from agent.extraction.rule_extractor import RuleExtractor
 from agent.facts.forgetting import Forgetting
-from agent.remember.remember_graph import remember_graph
-from agent.reply.reply_graph import reply_graph
 from agent.text import same_as
 from memory_engine.errors import NotFoundError, UserError
 from memory_engine.types import Scope
@@ -237,11 +235,6 @@ async def test_forgetting_and_learning_at_once_in_two_services_lose_nothing(
     assert sorted(known) == sorted(
         [f"I own car {n}." for n in range(8)] + [f"I own bike {n}." for n in range(4)]
     )
-
-
-def test_no_graph_keeps_checkpoints_of_what_was_said() -> None:
-    assert not remember_graph().checkpointer
-    assert not reply_graph().checkpointer
 
 
 async def test_an_unknown_user_has_nothing_to_forget(database_url: str) -> None:

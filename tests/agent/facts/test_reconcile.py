@@ -1,11 +1,11 @@
-"""What changes, given what is known."""
+"""Candidates change known facts as attributes, denials and the order of turns say."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.entities import Fact
+from agent.entities import Denial, Fact
 from agent.extraction.candidate import Candidate, Change
 from agent.facts.reconcile import reconcile
 
@@ -17,6 +17,12 @@ def fact(
 ) -> Fact:
     said_at = NOW - timedelta(hours=age)
     return Fact(str(number), text, said_at.date(), said_at, attribute=attribute, subject=subject)
+
+
+def denial(number: int, value: str) -> Fact:
+    """The fact that the user does not live in `value`."""
+    stated = fact(number, f"I don't live in {value} any more.")
+    return replace(stated, denies=Denial("home", value))
 
 
 def said(
@@ -37,6 +43,7 @@ def said(
         "MY DOG IS CALLED BISCUIT!",
         "My dog is actually called Biscuit.",
         "My dog is, well, called Biscuit.",
+        "My dog is quite really called Biscuit.",
     ],
 )
 def test_a_known_statement_is_no_change_but_one_more_source(text: str) -> None:
@@ -60,6 +67,21 @@ def test_a_known_statement_is_no_change_but_one_more_source(text: str) -> None:
 )
 def test_statements_that_differ_in_what_they_say_are_two(known: str, new: str) -> None:
     assert reconcile([fact(1, known)], [said(new)], NOW) == [Change(said(new))]
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I'm quite tall.", "I am tall."),
+        ("I am tall.", "Im really tall"),
+        ("I dont smoke.", "I do not smoke."),
+        ("I can\u2019t swim.", "I cannot swim."),
+        ("We've moved.", "We have moved."),
+        ("I won't move.", "I will not move."),
+    ],
+)
+def test_a_contraction_or_a_filler_makes_no_other_statement(known: str, new: str) -> None:
+    assert reconcile([fact(1, known)], [said(new)], NOW) == [Change(said(new), ("1",), "repeat")]
 
 
 def test_a_statement_made_twice_is_added_once() -> None:
@@ -107,7 +129,7 @@ def test_a_denial_leaves_another_value_alone() -> None:
 
 
 def test_a_value_that_holds_again_supersedes_its_denial() -> None:
-    known = [fact(1, "I don't live in Bern any more."), fact(2, "I don't live in Rome any more.")]
+    known = [denial(1, "Bern"), denial(2, "Rome")]
     back = said("I moved to Bern.", "home", "Bern")
     assert reconcile(known, [back], NOW) == [Change(back, ("1",), "supersede")]
 

@@ -12,7 +12,7 @@ import pytest
 from agent.agent import Agent
 from agent.entities import Fact
 from agent.extraction.candidate import Candidate, Change, Operation
-from agent.remember.decider import NEAREST, Question, decided
+from agent.remember.decider import NEAREST, Question, apply_decisions
 from agent.remember.llm_decider import LlmDecider
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Chunk, Mode, Plan, Prompt, Sampling
@@ -48,7 +48,7 @@ async def ask(known: Sequence[Fact], text: str, operation: Operation, target: st
     async def near(owner: str, texts: Sequence[str], count: int) -> list[list[tuple[str, float]]]:
         return [[(each.id, 0.9) for each in known] for _ in texts]
 
-    (change,) = await decided("ann", [add(text)], known, near, Says(operation, target))
+    (change,) = await apply_decisions("ann", [add(text)], known, near, Says(operation, target))
     return change
 
 
@@ -93,8 +93,8 @@ async def test_nobody_is_asked_when_nothing_is_near() -> None:
 
     judge = Says("repeat", "1")
     changes = [add("I like tea.")]
-    assert await decided("ann", changes, [fact(1, "I ski.")], far, judge) == changes
-    assert await decided("ann", changes, [], far, judge) == changes
+    assert await apply_decisions("ann", changes, [fact(1, "I ski.")], far, judge) == changes
+    assert await apply_decisions("ann", changes, [], far, judge) == changes
     assert judge.asked == []
 
 

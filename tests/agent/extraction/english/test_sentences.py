@@ -1,4 +1,4 @@
-"""Which sentences of a message are the user's own."""
+"""Sentences of a message that are the user's own, and none but those."""
 
 import pytest
 from hypothesis import given

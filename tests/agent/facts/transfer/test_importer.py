@@ -47,7 +47,7 @@ async def test_an_export_has_sources_validity_and_events_and_nothing_forgotten(
     async with opened(database_url) as parts:
         document = json.loads(await filled(parts))
     assert (document["format"], document["version"], document["user"]) == (
-        "inferscale-facts", 1, "ann",
+        "inferscale-facts", 2, "ann",
     )  # fmt: skip
     bern, zurich, rome, ski, tired = document["facts"]
     assert bern["superseded_by"] == zurich["id"]
@@ -143,7 +143,7 @@ async def test_a_fact_of_a_conversation_that_is_not_here_does_not_come_to_be_see
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 2}, "version 2 of the export's schema"),
+        ({"version": 3}, "version 3 of the export's schema"),
         ({"version": 0}, "cannot be read: version"),
         ({"format": "other"}, "not an export"),
         ({"facts": [{"id": "1", "text": "x"}]}, r"facts.0.created_at"),

@@ -1,4 +1,4 @@
-"""The words of a text that carry its content, and those that deny it."""
+"""Tokenisation into words: content words, function words and negations."""
 
 import re
 
@@ -42,5 +42,5 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def negations(text: str) -> int:
-    """How many negating words are in `text`."""
+    """The number of negating words in `text`."""
     return sum(word in NEGATIONS for word in words(text))
