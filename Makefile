@@ -45,11 +45,11 @@ readme docs: setup
 
 # Bring the figures of docs and their plots up to date with the reports.
 figures: setup-dev
-	@$(BIN)/python -m scripts.speed_figures
-	@$(BIN)/python -m scripts.speed_plots
-	@$(BIN)/python -m scripts.quality_figures
-	@$(BIN)/python -m scripts.ship_rates
-	@$(BIN)/python -m scripts.scale_figures
+	@$(BIN)/python -m scripts.figures.speed_figures
+	@$(BIN)/python -m scripts.figures.speed_plots
+	@$(BIN)/python -m scripts.figures.quality_figures
+	@$(BIN)/python -m scripts.figures.ship_rates
+	@$(BIN)/python -m scripts.figures.scale_figures
 
 # Take the pictures of README.md again, with the bundled model and Chromium.
 screenshots: setup-dev

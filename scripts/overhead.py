@@ -44,7 +44,7 @@ _HEADLINE = re.compile(r"([\d.]+) (m?s) to the first token \(engine ([\d.]+) (m?
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Times of one message in ms: to the first word on the screen, and those of its trace."""
+    """Times of one message in ms: to the first word on the screen, and the server's account."""
 
     visible: float
     server: float  # from the message to the first token, the engine's part included
@@ -70,7 +70,7 @@ def ask(page: Page, message: str) -> Seen:
     page.wait_for_function("window.firstWordAfter !== null", timeout=60_000)
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=60_000)
     found = _HEADLINE.search(page.locator("#left-pane .ttft").inner_text())
-    assert found, "the trace of the reply tells its times"
+    assert found, "the account of the reply tells its times"
     server, engine = (float(found[n]) * (1000 if found[n + 1] == "s" else 1) for n in (1, 3))
     return Seen(page.evaluate("window.firstWordAfter"), server, engine)
 

@@ -59,10 +59,10 @@ def _readme_lines() -> Iterator[str]:
         f"{full['fact_tokens']} tokens a fact, medians of {full['n']} ({_link(_FULL)}). "
         f"*2 CPU cores, 135M*: the bundled model in fp32, {cpu['fact_tokens']} tokens a fact, "
         f"medians of {cpu['n']} ({_link(_CPU)}). *Same prompt again* is vLLM's prefix cache at "
-        "its best: facts that change or move do not hit it. What facts as text gain in the "
-        f"likelihood of right answers on LoCoMo, KV retains at {fidelity['k']} "
-        f"facts by a factor of {score['value']:.2f} [{score['low']:.2f}, {score['high']:.2f}] "
-        f"({_link(_FIDELITY[1])})."
+        "its best: facts that change or move do not hit it. On LoCoMo, with the bundled model and "
+        f"{fidelity['k']} facts, KV retains {score['value']:.2f} "
+        f"[{score['low']:.2f}, {score['high']:.2f}] of what the same facts as text gain in the "
+        f"likelihood of the right answer ({_link(_FIDELITY[1])})."
     )
 
 

@@ -1,6 +1,10 @@
 """README.md and docs/ are true where a machine can tell."""
 
+import asyncio
+import contextlib
+import io
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,11 +12,13 @@ from app.settings import FOR_TESTS, PREFIX, Settings
 from scripts.pages.command_list import command_names
 from scripts.pages.markdown_page import anchor, headings, relative_links
 from scripts.readme import PAGES, README, ROOT, rendered
+from tests.app.api.api_server import served
 
 DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
 LINKED = ["README.md", "CONTRIBUTING.md", "DECISIONS.md", "CHANGELOG.md", *DOCS]
 MOST_LINES = 200
 COMMAND = re.compile(r"\binferscale (?!inferscale)([a-z]+)\b(?: ([a-z][a-z-]+)\b)?")
+EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 READING_ORDER = [
     "ui/chat/turn.py",
     "app/service.py",
@@ -85,3 +91,21 @@ def test_the_reading_order_is_eight_files_that_exist() -> None:
     listed = re.findall(r"^\d\. \[([\w/.]+)\]\(\1\): ", README.read_text(encoding="utf-8"), re.M)
     assert listed == READING_ORDER
     assert [path for path in listed if not (ROOT / path).is_file()] == []
+
+
+async def test_the_python_of_the_readme_runs_as_it_stands_there(tmp_path: Path) -> None:
+    examples = EXAMPLE.findall(read("README.md"))
+    assert len(examples) == 2, "a client of OpenAI's, and a LangGraph graph"
+    async with served(tmp_path) as at:
+        program = "\n".join(examples).replace("127.0.0.1:7860", f"127.0.0.1:{at.port}")
+        printed = io.StringIO()
+
+        def run() -> None:
+            with contextlib.redirect_stdout(printed):
+                exec(compile(program, "README.md", "exec"), {})
+
+        await asyncio.to_thread(run)
+        await at.parts.service.settle("ann")
+        facts = [fact.text for fact in await at.parts.service.facts("ann")]
+    assert facts == ["My dog is called Biscuit."]
+    assert printed.getvalue().count("All right then.") == 3

@@ -1,6 +1,6 @@
 """Fills the figures of docs/evaluation.md from the reports of `inferscale eval`, and draws them.
 
-python -m scripts.quality_figures
+python -m scripts.figures.quality_figures
 """
 
 import json
@@ -18,7 +18,7 @@ from inferscale.measure.eval_tables import (
     retrieval_tables,
     source,
 )
-from scripts.quality_plots import draw
+from scripts.figures.quality_plots import draw
 from scripts.readme import ROOT
 
 PAGE = ROOT / "docs" / "evaluation.md"

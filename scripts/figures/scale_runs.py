@@ -1,6 +1,6 @@
 """The plans and simulations that docs/scale.md tells of, and how their reports are made.
 
-python -m scripts.scale_runs [name ...]    # a quarter of an hour on one core for all
+python -m scripts.figures.scale_runs [name ...]    # a quarter of an hour on one core for all
 """
 
 import json
