@@ -58,11 +58,11 @@ def _readme_lines() -> Iterator[str]:
         f"\n*H200, 8B*: {full['device']}, random weights of Llama-3.1-8B's shape in bf16, "
         f"{full['fact_tokens']} tokens a fact, medians of {full['n']} ({_link(_FULL)}). "
         f"*2 CPU cores, 135M*: the bundled model in fp32, {cpu['fact_tokens']} tokens a fact, "
-        f"medians of {cpu['n']} ({_link(_CPU)}). *Same prompt again* is vLLM's prefix cache at "
-        "its best: facts that change or move do not hit it. On LoCoMo, with the bundled model and "
-        f"{fidelity['k']} facts, KV retains {score['value']:.2f} "
-        f"[{score['low']:.2f}, {score['high']:.2f}] of what the same facts as text gain in the "
-        f"likelihood of the right answer ({_link(_FIDELITY[1])})."
+        f"medians of {cpu['n']} ({_link(_CPU)}). *Text* finds nothing in vLLM's prefix cache; "
+        "*same prompt again* finds all of it, which facts that change or move do not. On "
+        f"LoCoMo, with the bundled model and {fidelity['k']} facts, KV retains "
+        f"{score['value']:.2f} [{score['low']:.2f}, {score['high']:.2f}] of what the same facts as text gain in "
+        f"the likelihood of the right answer ({_link(_FIDELITY[1])})."
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from app.settings import FOR_TESTS, PREFIX, Settings
 from scripts.pages.command_list import command_names
+from scripts.pages.file_list import PACKAGES
 from scripts.pages.markdown_page import anchor, headings, relative_links
 from scripts.readme import PAGES, README, ROOT, rendered
 from tests.app.api.api_server import served
@@ -18,6 +19,7 @@ DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob
 LINKED = ["README.md", "CONTRIBUTING.md", "DECISIONS.md", "CHANGELOG.md", *DOCS]
 MOST_LINES = 200
 COMMAND = re.compile(r"\binferscale (?!inferscale)([a-z]+)\b(?: ([a-z][a-z-]+)\b)?")
+FOLDERS = "|".join([*PACKAGES, "tests", "ops"])
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 READING_ORDER = [
     "ui/chat/turn.py",
@@ -60,6 +62,13 @@ def test_the_readme_is_short() -> None:
 @pytest.mark.parametrize("name", LINKED)
 def test_links_lead_to_files_and_headings(name: str) -> None:
     assert broken(name) == []
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_named_files_exist(name: str) -> None:
+    named = {path.rstrip(".") for path in re.findall(rf"[`( ]((?:{FOLDERS})/[\w./-]+)", read(name))}
+    here = (ROOT, (ROOT / name).parent)
+    assert sorted(p for p in named if not any((at / p).exists() for at in here)) == []
 
 
 @pytest.mark.parametrize("name", ["README.md", *DOCS])
