@@ -61,8 +61,8 @@ def _readme_lines() -> Iterator[str]:
         f"medians of {cpu['n']} ({_link(_CPU)}). *Text* finds nothing in vLLM's prefix cache; "
         "*same prompt again* finds all of it, which facts that change or move do not. On "
         f"LoCoMo, with the bundled model and {fidelity['k']} facts, KV retains "
-        f"{score['value']:.2f} [{score['low']:.2f}, {score['high']:.2f}] of what the same facts as text gain in "
-        f"the likelihood of the right answer ({_link(_FIDELITY[1])})."
+        f"{score['value']:.2f} [{score['low']:.2f}, {score['high']:.2f}] of what the same facts "
+        f"as text gain in the likelihood of the right answer ({_link(_FIDELITY[1])})."
     )
 
 
