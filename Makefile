@@ -2,7 +2,7 @@
 # make test  install what is missing, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
-.PHONY: setup setup-dev run test fleet lint format bench readme figures screenshots lock
+.PHONY: setup setup-dev run test fleet lint format bench readme docs figures screenshots lock
 export PYTHON DEVICE
 # A process that imports vLLM takes twice as long where nothing keeps the compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,17 +39,17 @@ format: setup-dev
 bench: setup
 	@$(BIN)/inferscale bench
 
-# Bring the generated parts of README.md up to date.
-readme: setup
+# Bring the generated parts of README.md and docs/ up to date.
+readme docs: setup
 	@$(BIN)/python -m scripts.readme
 
 # Bring the figures of docs and their plots up to date with the reports.
 figures: setup-dev
-	@$(BIN)/python -m scripts.speed_figures
-	@$(BIN)/python -m scripts.speed_plots
-	@$(BIN)/python -m scripts.quality_figures
-	@$(BIN)/python -m scripts.ship_rates
-	@$(BIN)/python -m scripts.scale_figures
+	@$(BIN)/python -m scripts.figures.speed_figures
+	@$(BIN)/python -m scripts.figures.speed_plots
+	@$(BIN)/python -m scripts.figures.quality_figures
+	@$(BIN)/python -m scripts.figures.ship_rates
+	@$(BIN)/python -m scripts.figures.scale_figures
 
 # Take the pictures of README.md again, with the bundled model and Chromium.
 screenshots: setup-dev

@@ -19,6 +19,7 @@ from inferscale.serve import (
     account_commands,
     backup_commands,
     engine_command,
+    graph_command,
     health_commands,
     key_commands,
     serve_command,
@@ -52,6 +53,7 @@ app.command()(bench_command.bench)
 app.add_typer(eval_commands.evaluate, name="eval")
 app.command()(plan_command.plan)
 app.command()(settings_table.settings)
+app.command()(graph_command.graph)
 
 
 def main() -> None:

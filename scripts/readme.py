@@ -1,79 +1,75 @@
-"""Fills the generated parts of README.md: files, figures, settings, models."""
+"""Brings the generated parts of README.md and docs/ up to date.
 
-import ast
-import re
-import subprocess
-from pathlib import Path, PurePath
+python -m scripts.readme
+"""
 
-from app.models import family_report as families
-from inferscale.settings_table import as_markdown
-from scripts import measured
+from collections.abc import Callable, Mapping
 
-ROOT = Path(__file__).parent.parent
+from app.models import family_report
+from app.settings import PREFIX
+from inferscale import settings_table
+from inferscale.serve.graph_command import Graph, as_mermaid
+from scripts.pages import command_list, file_list, measured_figures
+from scripts.pages.markdown_page import filled
+from scripts.pages.source_tree import ROOT, source_files, summary
+
+__all__ = ["PAGES", "README", "ROOT", "rendered", "source_files", "summary"]
+
 README = ROOT / "README.md"
-ENTRY = re.compile(r"^- `(?P<path>[\w/.]+\.py)`.*$", re.MULTILINE)
-SETTINGS = re.compile(r"(?<=<!-- settings -->\n).*(?=<!-- end of settings -->)", re.DOTALL)
-MEASURED = re.compile(r"(?<=<!-- measured -->\n).*(?=<!-- end of measured -->)", re.DOTALL)
-MODELS = re.compile(r"(?<=<!-- models -->\n).*(?=<!-- end of models -->)", re.DOTALL)
+NEWCOMERS_SETTINGS = ("model", "data_dir", "database_url", "arena_mib", "host", "auth")
 
 
-def rendered(readme: str) -> str:
-    """The README with its generated parts as the code is now.
-
-    Files keep their order; a new one comes behind the others of its folder, from where a
-    person moves it to its place in the flow.
-    """
-    files = source_files()
-    lines = [line for line in readme.split("\n") if _path(line) in (None, *files)]
-    for path in files:
-        if path not in map(_path, lines):
-            lines.insert(_place(path, lines), _line(path))
-    readme = ENTRY.sub(lambda entry: _line(entry["path"]), "\n".join(lines))
-    readme = MEASURED.sub(lambda _: measured.block(ROOT), readme)
-    readme = SETTINGS.sub(lambda _: f"{as_markdown()}\n", readme)
-    return MODELS.sub(lambda _: f"{_models()}\n", readme)
+def rendered(name: str) -> str:
+    """A page of PAGES with its generated parts as code and reports are now."""
+    page = (ROOT / name).read_text(encoding="utf-8")
+    return filled(page, {mark: block() for mark, block in PAGES[name].items()})
 
 
-def source_files() -> list[str]:
-    """Every Python file that git tracks or would track, but empty ones; relative paths."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    paths = sorted(set(listed.stdout.splitlines()))
-    return [path for path in paths if (ROOT / path).is_file() and (ROOT / path).stat().st_size]
+def main() -> None:
+    """Write every page whose text changes."""
+    for name in PAGES:
+        page, text = ROOT / name, rendered(name)
+        if page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+            print(f"{name} is brought up to date")
 
 
-def summary(path: str) -> str:
-    """The first line of the file's docstring."""
-    docstring = ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
-    return (docstring or "(no docstring)").splitlines()[0]
-
-
-def _models() -> str:
-    report = families.known()
+def _families() -> str:
+    report = family_report.known()
     if report is None:
-        raise FileNotFoundError(f"{families.KNOWN} is missing: {families.COMMAND} makes it")
-    return families.as_markdown(report)
+        raise FileNotFoundError(f"{family_report.KNOWN}: {family_report.COMMAND} makes it")
+    return family_report.as_markdown(report)
 
 
-def _line(path: str) -> str:
-    return f"- `{path}` {summary(path)}"
+def _few_settings() -> str:
+    table = settings_table.as_markdown().splitlines()
+    names = tuple(f"| `{PREFIX}{name.upper()}`" for name in NEWCOMERS_SETTINGS)
+    return "\n".join([*table[:2], *(line for line in table if line.startswith(names))])
 
 
-def _path(line: str) -> str | None:
-    entry = ENTRY.match(line)
-    return entry["path"] if entry else None
+def _graph(name: Graph) -> Callable[[], str]:
+    return lambda: f"```mermaid\n{as_mermaid(name)}```"
 
 
-def _place(path: str, lines: list[str]) -> int:
-    """Behind the last entry of the nearest folder that has any."""
-    for folder in PurePath(path).parents:
-        inside = [
-            n for n, line in enumerate(lines) if folder in PurePath(_path(line) or "/").parents
-        ]
-        if inside:
-            return inside[-1] + 1
-    raise ValueError("README.md lists no files")
+# The marks of each page, and what stands between them.
+PAGES: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "README.md": {
+        "reply graph": _graph(Graph.REPLY),
+        "remember graph": _graph(Graph.REMEMBER),
+        "measured": measured_figures.readme_table,
+        "settings": _few_settings,
+    },
+    "docs/commands.md": {"commands": command_list.as_markdown},
+    "docs/settings.md": {"settings": settings_table.as_markdown},
+    "docs/models.md": {"models": _families},
+    "docs/files.md": {"files": file_list.as_markdown},
+    "docs/performance.md": {"other machines": measured_figures.other_machines},
+    "docs/evaluation.md": {
+        "summary": measured_figures.quality_summary,
+        "demo": measured_figures.demo,
+    },
+}
 
 
 if __name__ == "__main__":
-    README.write_text(rendered(README.read_text(encoding="utf-8")), encoding="utf-8")
+    main()

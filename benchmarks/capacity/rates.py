@@ -12,7 +12,7 @@ from memory_engine.errors import SettingsError
 
 Report = dict[str, Any]
 
-# Made from docs/benchmarks/h200-llama-8b-full.json by `python -m scripts.ship_rates`.
+# Made from docs/benchmarks/h200-llama-8b-full.json by `python -m scripts.figures.ship_rates`.
 SHIPPED = Path(__file__).parent.parent / "data" / "rates.json"
 ARMS = {"text": "text_ttft_ms", "kv": "kv_ttft_ms", "host": "host_ttft_ms"}
 

@@ -7,14 +7,16 @@ import pytest
 
 from benchmarks.capacity.rates import SHIPPED, read_rates, shipped_rates
 from memory_engine.errors import SettingsError
-from scripts.ship_rates import rendered
+from scripts.figures.ship_rates import rendered
 from tests.benchmarks.capacity.report_builder import a_report, the_rates
 
 BENCHMARKS = Path(__file__).parents[3] / "docs" / "benchmarks"
 
 
 def test_the_shipped_rates_are_those_of_the_committed_report() -> None:
-    assert SHIPPED.read_text(encoding="utf-8") == rendered(), "run `python -m scripts.ship_rates`"
+    assert SHIPPED.read_text(encoding="utf-8") == rendered(), (
+        "run `python -m scripts.figures.ship_rates`"
+    )
     assert shipped_rates() == read_rates(BENCHMARKS / "h200-llama-8b-full.json")
 
 

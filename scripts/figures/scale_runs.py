@@ -1,6 +1,6 @@
 """Runs of `inferscale plan` that docs/scale.md shows, and their reports.
 
-python -m scripts.scale_runs [name ...]    # a quarter of an hour on one core for all
+python -m scripts.figures.scale_runs [name ...]    # a quarter of an hour on one core for all
 """
 
 import json

@@ -15,8 +15,8 @@ from benchmarks.quality.arms.scoring import GreedyReply, ScoredAnswer
 from benchmarks.quality.arms.setups import Setup
 from benchmarks.quality.datasets.locomo import LocomoQuestion
 from memory_engine.types import Mode, Usage
-from scripts.quality_figures import PAGE, REPORTS, TABLES, TO_COME, rendered
-from scripts.quality_plots import FIGURES, draw
+from scripts.figures.quality_figures import PAGE, REPORTS, TABLES, TO_COME, rendered
+from scripts.figures.quality_plots import FIGURES, draw
 
 EMPTY = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n" for part in TABLES)
 ABOUT: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """Writer of the figures and plots of docs/evaluation.md, from reports of `inferscale eval`.
 
-python -m scripts.quality_figures
+python -m scripts.figures.quality_figures
 """
 
 import json
@@ -18,7 +18,7 @@ from inferscale.measure.eval_tables import (
     source,
 )
 from inferscale.output import ReportTable
-from scripts.quality_plots import draw
+from scripts.figures.quality_plots import draw
 from scripts.readme import ROOT
 
 PAGE = ROOT / "docs" / "evaluation.md"

@@ -1,6 +1,6 @@
 """Writer of the figures of docs/performance.md, from the report of the complete run.
 
-python -m scripts.speed_figures
+python -m scripts.figures.speed_figures
 """
 
 import json

@@ -1,12 +1,12 @@
 """Writer of the rates that `inferscale plan` ships with, cut out of the committed report.
 
-python -m scripts.ship_rates
+python -m scripts.figures.ship_rates
 """
 
 import json
 
 from benchmarks.capacity.rates import ARMS, SHIPPED, Report
-from scripts.speed_figures import REPORT
+from scripts.figures.speed_figures import REPORT
 
 _KEPT = ("model", "device", "hardware", "versions", "tensor_parallel", "fact_tokens", "n")
 _ROW = ("k", "prompt_tokens", *ARMS.values())

@@ -1,6 +1,6 @@
 """Plots of a report of `inferscale bench`: TTFT over facts, and throughput over clients.
 
-python -m scripts.speed_plots [report.json ...]    # PNGs beside each report
+python -m scripts.figures.speed_plots [report.json ...]    # PNGs beside each report
 """
 
 import json
@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from scripts.speed_figures import REPORT
+from scripts.figures.speed_figures import REPORT
 
 Report = dict[str, Any]
 

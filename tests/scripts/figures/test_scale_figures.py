@@ -13,9 +13,9 @@ from benchmarks.capacity.model_shape import shape_of
 from benchmarks.capacity.rates import shipped_rates
 from benchmarks.capacity.simulation.scenario import Scenario, SimulatedMode
 from benchmarks.capacity.simulation.simulate import simulate
-from scripts.scale_figures import PAGE, rendered
-from scripts.scale_plots import draw
-from scripts.scale_runs import MODES, RUNS, SWEEP, SWEPT, command, read, swept
+from scripts.figures.scale_figures import PAGE, rendered
+from scripts.figures.scale_plots import draw
+from scripts.figures.scale_runs import MODES, RUNS, SWEEP, SWEPT, command, read, swept
 
 SMALL = FleetDemand(users=2000, messages=100)
 

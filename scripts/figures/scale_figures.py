@@ -1,6 +1,6 @@
 """Writer of the figures and plots of docs/scale.md, from reports of capacity and failures.
 
-python -m scripts.scale_figures
+python -m scripts.figures.scale_figures
 """
 
 import json
@@ -15,11 +15,11 @@ from benchmarks.capacity.rates import read_rates, shipped_rates
 from benchmarks.capacity.scaling import rates_for
 from inferscale.measure.plan_tables import simulation_tables, source, tables
 from inferscale.output import ReportTable
+from scripts.figures.scale_plots import draw
+from scripts.figures.scale_runs import REPORTS, RUNS, SWEEP, SWEPT, command, read, swept
 from scripts.fleet_report import REPORT as FAILURES
 from scripts.fleet_report import as_markdown as failures
 from scripts.readme import ROOT
-from scripts.scale_plots import draw
-from scripts.scale_runs import REPORTS, RUNS, SWEEP, SWEPT, command, read, swept
 
 Report = dict[str, Any]
 

@@ -10,8 +10,8 @@ from app.composition import silent
 from benchmarks.speed.bench_parts import measure
 from benchmarks.speed.targets import judged
 from benchmarks.speed.workload import Workload
-from scripts.speed_figures import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
-from scripts.speed_plots import draw
+from scripts.figures.speed_figures import PAGE, STAGES, TO_COME, read_report, rendered, with_stages
+from scripts.figures.speed_plots import draw
 from tests.benchmarks.speed.fake_tiered_engine import FakeTieredEngine, started
 
 WORKLOAD = Workload(
