@@ -86,3 +86,10 @@ def modules(of: Iterable[Source]) -> list[Source]:
 def snake_case(name: str) -> str:
     """`StandInMemory` as `stand_in_memory`; what is in snake case stays."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def refuse(found: Iterable[str]) -> None:
+    """Raise AssertionError with all that was found, if anything was."""
+    lines = "\n".join(found)
+    if lines:
+        raise AssertionError(f"\n{lines}")

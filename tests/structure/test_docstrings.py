@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.structure.source_tree import PRODUCT, REPOSITORY, Function, Source, modules, sources
+from tests.structure.source_tree import (
+    PRODUCT,
+    REPOSITORY,
+    Function,
+    Source,
+    modules,
+    refuse,
+    sources,
+)
 
 QUESTION = re.compile(r"(What|Who|Whose|Which|How|Where|When|Is|Are|Does)\b")
 # Alembic reads these two folders from the disk: they are no packages.
@@ -62,16 +70,16 @@ def _is_map(source: Source) -> bool:
 
 
 def test_no_first_line_is_a_question() -> None:
-    assert questions(sources(*REPOSITORY)) == []
+    refuse(questions(sources(*REPOSITORY)))
 
 
 def test_every_module_says_what_it_is() -> None:
-    assert undescribed(sources(*REPOSITORY)) == []
+    refuse(undescribed(sources(*REPOSITORY)))
 
 
 def test_every_package_has_a_map() -> None:
     packaged = [each for each in sources(*PRODUCT) if each.folder not in NO_PACKAGES]
-    assert unmapped(packaged) == []
+    refuse(unmapped(packaged))
 
 
 @pytest.mark.parametrize(

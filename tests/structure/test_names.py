@@ -13,6 +13,7 @@ from tests.structure.source_tree import (
     REPOSITORY,
     Source,
     modules,
+    refuse,
     snake_case,
     sources,
 )
@@ -56,7 +57,8 @@ LOGIN_NAMES = {
 }
 # Tests of several modules, by their file's name without `test_`.
 SEVERAL = {
-    "test_isolation": "",
+    "test_story_real": "the story of README, with real vLLM",
+    "test_ask_real": "`inferscale ask` over the real memory",
     "test_scopes": "scopes from the statement to the recall",
     "test_undo": "undoing from any change of facts",
     "test_fact_history": "the events of facts from any change",
@@ -125,11 +127,11 @@ def homeless(tests: Iterable[Source], of: Iterable[Source]) -> list[str]:
 
 
 def test_no_file_name_occurs_twice() -> None:
-    assert repeated(sources(*REPOSITORY)) == []
+    refuse(repeated(sources(*REPOSITORY)))
 
 
 def test_no_name_uses_a_retired_word() -> None:
-    assert retired(sources(*REPOSITORY)) == []
+    refuse(retired(sources(*REPOSITORY)))
 
 
 @pytest.mark.parametrize("name", ONE_CLASS)
@@ -139,7 +141,14 @@ def test_there_is_one_class_of_this_name(name: str) -> None:
 
 
 def test_test_files_are_where_their_modules_are() -> None:
-    assert homeless(sources("tests"), sources(*MIRRORED)) == []
+    refuse(homeless(sources("tests"), sources(*MIRRORED)))
+
+
+def test_every_exception_is_needed() -> None:
+    stems = {each.stem for each in sources("tests")}
+    names = {each.name for each in chain.from_iterable(s.classes() for s in sources(*PRODUCT))}
+    names |= {each.stem for each in sources(*REPOSITORY)}
+    refuse(sorted(SEVERAL.keys() - stems) + sorted(LOGIN_NAMES.keys() - names))
 
 
 def test_a_repeated_file_name_is_seen() -> None:

@@ -8,7 +8,7 @@ import pytest
 from setuptools.discovery import PEP420PackageFinder
 
 from scripts.readme import ROOT
-from tests.structure.source_tree import PRODUCT, REPOSITORY, Source, modules, sources
+from tests.structure.source_tree import PRODUCT, REPOSITORY, Source, modules, refuse, sources
 
 MOST_LINES = 300
 MOST_LINES_OF_A_FUNCTION = 40
@@ -52,18 +52,18 @@ def unpackaged(of: Iterable[Source], packages: Iterable[str]) -> list[str]:
 
 
 def test_no_file_is_long() -> None:
-    assert long_files(sources(*REPOSITORY)) == []
+    refuse(long_files(sources(*REPOSITORY)))
 
 
 def test_no_function_is_long_but_those_with_a_reason() -> None:
     found = long_functions(sources(*REPOSITORY))
-    assert {name: n for name, n in found.items() if name not in LONG_FUNCTIONS} == {}
+    refuse(f"{name}: {n}" for name, n in found.items() if name not in LONG_FUNCTIONS)
     assert set(LONG_FUNCTIONS) <= set(found), "an exception that nothing needs"
 
 
 def test_no_folder_is_full_but_those_with_a_reason() -> None:
     found = full_folders(sources(*REPOSITORY))
-    assert {name: n for name, n in found.items() if name not in FULL_FOLDERS} == {}
+    refuse(f"{name}: {n}" for name, n in found.items() if name not in FULL_FOLDERS)
     assert set(FULL_FOLDERS) <= set(found), "an exception that nothing needs"
 
 
@@ -71,7 +71,7 @@ def test_every_package_is_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     include = project["tool"]["setuptools"]["packages"]["find"]["include"]
     packages = PEP420PackageFinder.find(str(ROOT), include=include)
-    assert unpackaged(sources(*PRODUCT), packages) == []
+    refuse(unpackaged(sources(*PRODUCT), packages))
     assert {name.split(".")[0] for name in packages} == set(PRODUCT)
 
 
