@@ -88,11 +88,12 @@ def test_installers_are_those_of_the_setup_script() -> None:
 def test_images_hold_all_that_runs_and_nothing_else() -> None:
     files = let_through()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    for package in project["tool"]["setuptools"]["packages"]:
-        assert any(name.startswith(package.replace(".", "/") + "/") for name in files), package
+    for package in project["tool"]["setuptools"]["packages"]["find"]["include"]:
+        folder = package.removesuffix(".*").replace(".", "/")
+        assert any(name.startswith(f"{folder}/") for name in files), package
     needed = [families.KNOWN.relative_to(ROOT).as_posix(), "README.md", "LICENSE"]
     assert set(needed) <= set(files)
-    assert any(name.startswith("migrations/versions/") for name in files)
+    assert any(name.startswith("agent/db/migrations/versions/") for name in files)
     assert not [n for n in files if n.startswith(("tests/", "scripts/", ".git", "docs/images/"))]
 
 

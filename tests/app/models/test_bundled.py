@@ -23,7 +23,8 @@ from memory_engine.errors import ModelNotFoundError
 Step = Callable[[int, int], None]
 
 PREPARE = (
-    "import sys, pathlib; from app.models.bundled import llm_folder; llm_folder(pathlib.Path(sys.argv[1]))"
+    "import sys, pathlib; from app.models.bundled import llm_folder; "
+    "llm_folder(pathlib.Path(sys.argv[1]))"
 )
 
 
