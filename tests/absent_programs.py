@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-REASON = re.compile(r"(\w+) is not installed \(apt-get install (\S+)\)")
+REASON = re.compile(r"(\w+) is not installed \(apt-get install ([\w.-]+)\)")
 
 
 def absent(program: str, package: str) -> NoReturn:

@@ -113,7 +113,8 @@ def test_a_wheel_holds_every_file_of_the_packages_and_nothing_else(wheel: Path) 
 
 
 async def test_what_is_imported_is_the_wheel(installed: Installed) -> None:
-    places = "\n".join(f"import {name}; print({name}.__path__[0])" for name in PRODUCT)
+    places = "from importlib.util import find_spec\n"
+    places += f"for name in {PRODUCT}: print(find_spec(name).submodule_search_locations[0])"
     process = await create_subprocess_exec(
         installed.python, "-c", places, cwd=installed.home, env=installed.environment, stdout=PIPE
     )
