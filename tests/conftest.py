@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def measuring(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measuring | None]:
-    """What the families' tests wait for, begun before all others if they are to run."""
+    """The measurement that the families' tests wait for, begun before all others if they run."""
     wanted = any("measured" in getattr(i, "fixturenames", ()) for i in request.session.items)
     if not wanted or _gpu_answers():
         yield None

@@ -28,7 +28,7 @@ PYTHON_OF_DEBIAN = {"12": "3.11", "13": "3.13"}
 
 
 def instructions(word: str) -> list[str]:
-    """What stands behind an instruction of the Dockerfile, its lines joined."""
+    """The arguments of each such instruction of the Dockerfile, its lines joined."""
     joined = re.sub(r"\\\n\s*", " ", DOCKERFILE)
     return [
         line.removeprefix(word).strip() for line in joined.splitlines() if line.startswith(word)
