@@ -1,4 +1,4 @@
-"""What was not tested is said, and installed where that is allowed."""
+"""Programs that tests lack: installed where that is allowed, named at the end where not."""
 
 import os
 import re
