@@ -1,5 +1,5 @@
 # make run   install what is missing, then serve the chat on http://127.0.0.1:7860
-# make test  install what is missing, then run all tests
+# make test  install what is missing, Chromium and PostgreSQL too where allowed, then run all tests
 #
 # PYTHON=python3.12 chooses the interpreter, DEVICE=cpu leaves an NVIDIA GPU alone.
 .PHONY: setup setup-dev run test fleet lint format bench readme docs figures screenshots lock
@@ -21,6 +21,7 @@ run: setup
 	@exec $(BIN)/inferscale serve
 
 test: setup-dev
+	@scripts/test_packages
 	@$(BIN)/python -m pytest
 
 # A whole fleet on this machine, whose parts are killed: USERS, CROWD and FLEET="--only engine".

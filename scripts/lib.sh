@@ -9,12 +9,20 @@ die() {
   exit 1
 }
 
-# Install Debian packages when root, else say which command installs them.
-need_packages() {
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    say "Installing system packages: $*"
-    apt-get update -qq
+# True where system packages can be installed.
+may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
+
+# Install Debian packages; false if that fails.
+install_packages() {
+  say "Installing system packages: $*"
+  apt-get update -qq &&
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Install Debian packages where that is allowed, else say which command installs them.
+need_packages() {
+  if may_install; then
+    install_packages "$@"
   else
     die "system packages are missing: $*" "Install them, then try again:  sudo apt-get install -y $*"
   fi

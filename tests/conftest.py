@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import psycopg
@@ -14,6 +14,8 @@ import pytest_asyncio
 
 from agent.db.tables import Base
 from app.models.bundled import embedding_folder, llm_folder
+from tests.absent_programs import absent
+from tests.absent_programs import pytest_terminal_summary as pytest_terminal_summary
 from tests.agent.agent_builder import prepare, url_of
 from tests.memory_engine.engines.engine_servers import Serving
 from tests.memory_engine.engines.tiny_llama_builder import write_talking_llama
@@ -55,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def measuring(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measuring | None]:
-    """What the families' tests wait for, begun before all others if they are to run."""
+    """The measurement that the families' tests wait for, begun before all others if they run."""
     wanted = any("measured" in getattr(i, "fixturenames", ()) for i in request.session.items)
     if not wanted or _gpu_answers():
         yield None
@@ -117,7 +119,7 @@ def chromium() -> str:
     """The path of a Chromium."""
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
-    return path or _absent("Chromium", "chromium")
+    return path or absent("Chromium", "chromium")
 
 
 @pytest.fixture(scope="session")
@@ -200,16 +202,8 @@ def postgres_programs() -> Path:
     newest = max(installed, key=lambda path: int(path.parts[-3]), default=None)
     on_path = shutil.which("initdb")
     if newest is None and on_path is None:
-        _absent("PostgreSQL", "postgresql")
+        absent("PostgreSQL", "postgresql")
     return newest.parent if newest else Path(str(on_path)).resolve().parent
-
-
-def _absent(what: str, package: str) -> NoReturn:
-    """Skip on a person's machine, fail on CI: there a skipped test would be a hole."""
-    message = f"{what} is not installed (apt-get install {package})"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from memory_engine.encoding import admission
 from memory_engine.encoding.residency import Tier
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
@@ -291,8 +292,9 @@ async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_i
 
 
 async def test_while_people_chat_runs_are_encoded_in_short_parts(
-    memory: Memory, engine: FakeEngine
+    memory: Memory, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(admission, "_CHAT_LASTS", 3600.0)  # as long as a slow machine may take
     memory.expect_reply("anna")
     await memory.sync("anna", person([f"I have {i} cats." for i in range(12)]))
     await memory.settle("anna")

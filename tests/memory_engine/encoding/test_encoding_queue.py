@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_engine.encoding import admission
 from memory_engine.encoding import encoding_queue as encoding
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.windows import Encoder, FactSegment, Window
@@ -85,6 +86,7 @@ async def behind_a_window(
 ) -> tuple[Elsewhere, EncodingQueue, list[FactSegment], int]:
     """Nothing wanted yet; a run behind eight facts, and the length of the prefix."""
     monkeypatch.setattr(encoding, "_LEAD_IN_TOKENS", 16)
+    monkeypatch.setattr(admission, "_CHAT_LASTS", 3600.0)  # as long as a slow machine may take
     engine = Elsewhere()
     await engine.start()
     tokenizer = ChatTokenizer(bundled_llm)
