@@ -46,7 +46,11 @@ class Installed:
     async def run(self, *arguments: str) -> str:
         """Run `inferscale` to its end; its standard output. AssertionError if it fails."""
         process = await self.start(*arguments)
-        out, err = await asyncio.wait_for(process.communicate(), 300)
+        try:
+            out, err = await asyncio.wait_for(process.communicate(), 500)
+        finally:
+            if process.returncode is None:
+                process.kill()
         assert process.returncode == 0, err.decode()
         return out.decode()
 
