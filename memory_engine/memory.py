@@ -8,7 +8,7 @@ from memory_engine.encoding.fact_encoder import FactEncoder
 from memory_engine.encoding.residency import Residency
 from memory_engine.encoding.windows import Encoder, Window
 from memory_engine.engines.base import Engine
-from memory_engine.engines.generator import ReplyGenerator
+from memory_engine.generator import ReplyGenerator
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.prompt.layout import Layout, memory_prefix
 from memory_engine.retrieval.embedder import Embedder, EmbeddingModel

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import make_url, text
+from sqlalchemy import make_url, select, text
 
 from agent.agent import Agent
 from agent.db.database import Database
 from agent.db.revision import migrate
-from agent.db.tables import Base
+from agent.db.tables import Base, TurnRow
 from agent.extraction.extractor import Extractor
 from agent.extraction.rule_extractor import RuleExtractor
 from agent.remember.decider import Decider
@@ -76,6 +76,12 @@ class Parts:
     async def known(self, user: str = "ann") -> list[str]:
         """The texts of the facts that hold now."""
         return [fact.text for fact in await self.service.facts(user)]
+
+
+async def turn_rows(parts: Parts) -> list[TurnRow]:
+    """All turns, as they are stored."""
+    async with parts.database.read() as session:
+        return list(await session.scalars(select(TurnRow).order_by(TurnRow.id)))
 
 
 async def assert_absent(word: str, parts: Parts) -> None:

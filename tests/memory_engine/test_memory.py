@@ -1,15 +1,11 @@
 """The memory over the fake engine: what is encoded, dropped, recalled and encoded again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from memory_engine.encoding import admission
 from memory_engine.encoding.residency import Tier
 from memory_engine.engines.base import EncodeJob
 from memory_engine.engines.fake import FakeEngine
@@ -21,76 +17,11 @@ from memory_engine.retrieval.fact_vectors import FactVectors
 from memory_engine.types import (
     MemoryFact,
     Mode,
-    Period,
     Prompt,
     Sampling,
-    Scope,
     Span,
-    Usage,
 )
-
-TEXTS = ["My dog is called Biscuit.", "I work as a baker.", "I live in Bern.", "I play the cello."]
-
-
-@pytest_asyncio.fixture
-async def engine() -> FakeEngine:
-    engine = FakeEngine()
-    await engine.start()
-    return engine
-
-
-@pytest_asyncio.fixture
-async def memory(
-    engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
-) -> AsyncIterator[Memory]:
-    tokenizer = ChatTokenizer(bundled_llm)
-    memory = Memory(engine, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
-    yield memory
-    await memory.aclose()
-
-
-def person(texts: list[str]) -> list[MemoryFact]:
-    return [MemoryFact(f"id {t}", t, date(2026, 1, 1 + i)) for i, t in enumerate(texts)]
-
-
-async def ask(memory: Memory, owner: str, question: str) -> tuple[list[str], Usage]:
-    recalled = await memory.retriever.recall(owner, question, 10)
-    plan = memory.layout.plan(owner, recalled, [], question, 50)
-    async for chunk in memory.generator.stream(plan, Mode.KV, Sampling(max_tokens=5)):
-        if chunk.usage is not None:
-            return [r.fact.text for r in recalled], chunk.usage
-    raise AssertionError("a reply without usage")
-
-
-async def test_recall_finds_the_fact_that_answers(memory: Memory) -> None:
-    await memory.sync("anna", person(TEXTS))
-    assert [
-        r.fact.text for r in await memory.retriever.recall("anna", "What is my pet's name?", 1)
-    ] == ["My dog is called Biscuit."]
-
-
-async def test_nobody_recalls_anothers_facts(memory: Memory) -> None:
-    await memory.sync("anna", person(TEXTS))
-    await memory.sync("ben", person(["I keep bees."]))
-    assert [
-        r.fact.text for r in await memory.retriever.recall("ben", "What is the dog's name?", 9)
-    ] == ["I keep bees."]
-    assert await memory.retriever.recall("carl", "What is the dog's name?", 9) == []
-
-
-async def test_recall_keeps_to_the_scope_and_prefers_the_time_asked_for(memory: Memory) -> None:
-    runs = ("ten", "six", "two")
-    facts = [
-        MemoryFact(miles, f"I ran {miles} miles.", date(2026, month, 9))
-        for month, miles in enumerate(runs, start=1)
-    ]
-    await memory.sync("anna", [*facts, MemoryFact("s", "I ran in secret.", scope=Scope("coach"))])
-    february = Period(date(2026, 2, 1), date(2026, 2, 28))
-    found = await memory.retriever.recall("anna", "How far did I run?", 9, periods=[february])
-    assert found[0].fact.text == "I ran six miles."
-    assert "s" not in {r.fact.id for r in found}
-    coached = await memory.retriever.recall("anna", "What do I do in secret?", 1, Scope("coach"))
-    assert coached[0].fact.id == "s"
+from tests.memory_engine.memory_builder import TEXTS, ask, person
 
 
 async def test_vectors_that_are_known_are_not_computed_and_the_others_are_returned(
@@ -207,65 +138,6 @@ async def test_a_refused_model_gets_text_and_encodes_nothing(
     await memory.aclose()
 
 
-Restart = Callable[[FakeEngine], Awaitable[Memory]]
-
-
-@pytest.fixture
-def restart(
-    memory: Memory, engine: FakeEngine, bundled_llm: Path, bundled_embedder: Path
-) -> Restart:
-    """Remember TEXTS, stop with a snapshot, and start over the given engine."""
-
-    async def restarted(again: FakeEngine) -> Memory:
-        await memory.sync("anna", person(TEXTS))
-        await memory.settle("anna")
-        await memory.aclose()
-        await again.start()
-        again.snapshots = engine.snapshots
-        tokenizer = ChatTokenizer(bundled_llm)
-        return Memory(again, Embedder(bundled_embedder), tokenizer, window="facts:2", tail=1)
-
-    return restarted
-
-
-async def test_after_a_restart_only_what_a_snapshot_lacks_is_encoded(restart: Restart) -> None:
-    again = FakeEngine()
-    restarted = await restart(again)
-    await restarted.sync("anna", person(TEXTS))
-    await restarted.settle("anna")
-    assert again.encoded == []
-    assert again.resident("anna") == again.snapshots["anna"].keys()
-    await restarted.sync("anna", person([*TEXTS, "I drink tea."]))
-    await restarted.settle("anna")
-    (job,) = again.encoded
-    assert len(job.spans) == 2
-    await restarted.aclose()
-
-
-async def test_what_was_forgotten_since_the_snapshot_is_dropped_after_a_restart(
-    restart: Restart,
-) -> None:
-    again = FakeEngine()
-    restarted = await restart(again)
-    await restarted.sync("anna", person(TEXTS[1:]))
-    await restarted.settle("anna")
-    wanted = {span.segment_id for job in again.encoded for span in job.spans}
-    assert again.resident("anna") == wanted
-    assert "anna" not in again.snapshots
-    await restarted.aclose()
-    assert again.snapshots["anna"].keys() == wanted
-
-
-@pytest.mark.parametrize("supported", [True, False])
-async def test_a_snapshot_does_not_outlive_the_last_fact(restart: Restart, supported: bool) -> None:
-    again = FakeEngine(supported=supported)
-    restarted = await restart(again)
-    await restarted.sync("anna", [])
-    await restarted.settle("anna")
-    assert again.snapshots == {}
-    await restarted.aclose()
-
-
 async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_it(
     bundled_llm: Path, bundled_embedder: Path
 ) -> None:
@@ -289,40 +161,6 @@ async def test_recalling_brings_kv_back_from_host_memory_and_does_not_wait_for_i
     await asyncio.sleep(0.01)
     assert engine.prefetched == ["anna"]
     await memory.aclose()
-
-
-async def test_while_people_chat_runs_are_encoded_in_short_parts(
-    memory: Memory, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(admission, "_CHAT_LASTS", 3600.0)  # as long as a slow machine may take
-    memory.expect_reply("anna")
-    await memory.sync("anna", person([f"I have {i} cats." for i in range(12)]))
-    await memory.settle("anna")
-    assert max(len(job.spans) for job in engine.encoded) == 1 + 2
-    _, usage = await ask(memory, "anna", "How many cats?")
-    assert usage.missing == ()
-
-
-async def test_a_scope_is_a_hard_filter_before_the_ranking(memory: Memory) -> None:
-    coach = [MemoryFact(f"c{n}", f"I ski slope {n}.", scope=Scope("coach")) for n in range(5)]
-    here = MemoryFact("here", "I ski here.", scope=Scope(None, "7"))
-    await memory.sync("anna", [*coach, here, *person(["I live in Bern."])])
-
-    async def seen(**where: str) -> list[str]:
-        found = await memory.retriever.recall("anna", "Where do I ski?", 2, Scope(**where))
-        return [recalled.fact.id for recalled in found]
-
-    assert await seen() == ["id I live in Bern."]
-    assert await seen(conversation="7") == ["here", "id I live in Bern."]
-    assert set(await seen(agent="coach")) < {f.id for f in coach}
-
-
-async def test_the_nearest_facts_are_those_nearest_by_cosine(memory: Memory) -> None:
-    await memory.sync("anna", person(TEXTS))
-    found = await memory.retriever.nearest("anna", ["My home is in Bern.", "Biscuit is my dog."], 2)
-    assert [each[0].fact.text for each in found] == ["I live in Bern.", "My dog is called Biscuit."]
-    assert all(0.5 < each[0].score <= 1 and len(each) == 2 for each in found)
-    assert await memory.retriever.nearest("ben", ["My dog."], 2) == [[]]
 
 
 async def test_forgetting_an_owner_leaves_neither_vector_nor_kv_nor_snapshot(
@@ -387,17 +225,3 @@ async def test_prompts_before_a_forgetting_are_out_of_the_prefix_caches_reach(
     first, *_, before, last = salts
     assert salts == [first] * 3 + [before] * 2 + [last]
     assert len({first, before, last}) == 3
-
-
-async def test_closing_drops_what_is_forgotten_and_writes_the_rest(
-    memory: Memory, engine: FakeEngine
-) -> None:
-    await memory.sync("anna", person(TEXTS))
-    await memory.settle("anna")
-    await engine.snapshot("anna")
-    await memory.sync("anna", person(TEXTS[:1]))
-    await memory.aclose()
-    (fact,) = person(TEXTS[:1])
-    windows = memory._encoder._windows
-    kept = windows.segments("anna", [fact])[fact.id].segment_id
-    assert engine.snapshots["anna"].keys() == {kept, windows.prefix_id("anna")}

@@ -10,7 +10,10 @@ from agent.entities import UserTurn
 from agent.reply.reply_graph import reply_graph
 from agent.reply_events import TextDelta
 from agent.request import Request
-from memory_engine.errors import EngineStoppedError, MessageTooLongError
+from memory_engine.errors import (
+    EngineStoppedError,
+    MessageTooLongError,
+)
 from memory_engine.types import Message, Mode
 from tests.agent.agent_builder import Parts, opened, url_of
 
@@ -116,3 +119,86 @@ async def test_a_turn_is_queued_to_be_remembered_even_if_its_reply_cannot_be_sto
             async for _ in parts.agent.replies.reply(asked("I ski.")):
                 pass
         assert [turn.text for turn in queued] == ["I ski."]
+
+
+async def test_stop_aborts_the_engine_and_keeps_what_was_shown(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "one two three four", delay=0.01) as parts:
+        replies = parts.service.reply(user="ann", message="I live in Bern.", mode=Mode.KV)
+        shown = ""
+        async for event in replies:
+            shown += event.text if isinstance(event, TextDelta) else ""
+            if shown == "one two":
+                break
+        await replies.aclose()
+        assert parts.engine.aborted == 1
+        (conversation,) = await parts.service.conversations("ann")
+        messages = await parts.service.messages("ann", conversation.id)
+        assert messages == [Message("user", "I live in Bern."), Message("assistant", "one two")]
+        assert await parts.service.cut_off("ann", conversation.id)
+        await parts.say("And now?", conversation_id=conversation.id)
+        assert not await parts.service.cut_off("ann", conversation.id)
+        await parts.service.settle("ann")
+        assert await parts.known() == ["I live in Bern."]
+
+
+async def test_a_cancelled_task_aborts_the_engine_and_keeps_what_was_shown(
+    database_url: str,
+) -> None:
+    async with opened(database_url, reply=lambda prompt: "a b c d e f", delay=0.02) as parts:
+        began = asyncio.Event()
+
+        async def consume() -> None:
+            async for event in parts.service.reply(user="ann", message="Hi", mode=Mode.TEXT):
+                if isinstance(event, TextDelta):
+                    began.set()
+
+        task = asyncio.create_task(consume())
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await parts.service.settle()
+        assert parts.engine.aborted == 1
+        (conversation,) = await parts.service.conversations("ann")
+        roles = [m.role for m in await parts.service.messages("ann", conversation.id)]
+        assert roles == ["user", "assistant"]
+
+
+async def test_an_engine_that_dies_leaves_the_turn_and_raises(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "a b c", delay=0.01) as parts:
+
+        async def until_it_dies() -> None:
+            async for event in parts.service.reply(user="ann", message="I ski.", mode=Mode.TEXT):
+                if isinstance(event, TextDelta):
+                    parts.engine.running = False
+
+        with pytest.raises(EngineStoppedError):
+            await until_it_dies()
+        parts.engine.running = True
+        (conversation,) = await parts.service.conversations("ann")
+        messages = await parts.service.messages("ann", conversation.id)
+        assert messages[0] == Message("user", "I ski.")
+        await parts.service.settle("ann")
+        assert await parts.known() == ["I ski."]
+
+
+async def test_stopping_a_comparison_keeps_what_was_shown_so_far(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "one two", delay=0.01) as parts:
+        replies = parts.service.compare(user="ann", message="Hello")
+        async for mode, event in replies:
+            if mode is Mode.TEXT and isinstance(event, TextDelta):
+                break
+        await replies.aclose()
+        (conversation,) = await parts.service.conversations("ann")
+        messages = await parts.service.messages("ann", conversation.id)
+        assert messages == [Message("user", "Hello"), Message("assistant", "one")]
+
+
+async def test_a_reply_without_a_word_is_a_reply(database_url: str) -> None:
+    async with opened(database_url, reply=lambda prompt: "") as parts:
+        reply = await parts.ask("Hello")
+        assert reply.reply == ""
+        assert reply.conversation_id is not None
+        assert await parts.service.messages("ann", reply.conversation_id) == [
+            Message("user", "Hello")
+        ]
