@@ -63,9 +63,9 @@ class TimedConnector(InferScaleConnector):
 
     def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
         _mark("scheduled")
-        plan = super().build_connector_meta(scheduler_output)
+        orders = super().build_connector_meta(scheduler_output)
         _mark("planned")
-        return plan
+        return orders
 
     def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
         _mark("inputs ready")
@@ -79,8 +79,8 @@ class TimedConnector(InferScaleConnector):
         self, request: "Request", block_ids: list[int]
     ) -> tuple[bool, dict[str, Any] | None]:
         _mark("token")
-        kept, account = super().request_finished(request, block_ids)
-        return kept, (account or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
+        kept, outcome = super().request_finished(request, block_ids)
+        return kept, (outcome or {}) | {KEY: {"marks": dict(_marks), "gpu_ms": _gpu_times()}}
 
 
 def _mark(name: str) -> None:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from memory_engine.connector.protocol.outcome import ArenaStats as ArenaStats
 from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
 
 
@@ -31,24 +32,6 @@ class EngineInfo:
     kv_bytes_per_token: int
     versions: dict[str, str]
     host_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaStats:
-    """What the arena holds now, on the device and in host memory behind it.
-
-    `tokens_used` of `EngineInfo.arena_tokens`. `evictions` from the device, and `promotions`
-    and `demotions` between the tiers, are segments since the start.
-    """
-
-    segments: int
-    tokens_used: int
-    pinned_segments: int
-    host_segments: int = 0
-    host_tokens_used: int = 0
-    evictions: int = 0
-    promotions: int = 0
-    demotions: int = 0
 
 
 class Engine(ABC):

@@ -1,4 +1,4 @@
-"""vLLM in this process's care: AsyncLLM with the InferScale connector."""
+"""Embedded engine: vLLM's AsyncLLM with the InferScale connector, owned by this process."""
 
 import asyncio
 import secrets
@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.params import KEY, signed
 from memory_engine.engines.vllm_arguments import launch
 from memory_engine.engines.vllm_engine import Output, VllmEngine
 from memory_engine.errors import EngineError, EngineStoppedError
@@ -67,7 +67,7 @@ class EmbeddedEngine(VllmEngine):
         Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
         """
         self._llm = await asyncio.to_thread(self._launch)
-        await self.introduce()
+        await self.inspect()
 
     def _launch(self) -> Any:
         return launch(self._model, **self._options)
@@ -105,7 +105,7 @@ class EmbeddedEngine(VllmEngine):
                     piece.finish_reason if output.finished else None,
                     _logprobs(piece),
                 )
-                yield Output(chunk, (output.kv_transfer_params or {}).get(wire.KEY, {}))
+                yield Output(chunk, (output.kv_transfer_params or {}).get(KEY, {}))
 
     async def outputs(
         self,
@@ -156,7 +156,7 @@ class EmbeddedEngine(VllmEngine):
 
     def signed(self, params: dict[str, object]) -> dict[str, object]:
         """A request's parameters as this engine's connector accepts them."""
-        return wire.signed(params, self._signing_key)
+        return signed(params, self._signing_key)
 
 
 def _logprobs(piece: Any) -> tuple[dict[int, float], ...]:

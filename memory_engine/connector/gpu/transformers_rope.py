@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from memory_engine.connector.gpu.rope import Rope
-from memory_engine.connector.unsupported import UnsupportedError
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 
 _BY_LENGTH = ("dynamic", "longrope")  # their frequencies change with the prompt's length
 _TRIED = 7  # positions on which the pairings are compared

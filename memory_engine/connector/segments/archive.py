@@ -6,10 +6,9 @@ there, and is given up if one could not.
 
 from dataclasses import dataclass
 
-from memory_engine.connector.metadata import RestoreOrder, SnapshotOrder
 from memory_engine.connector.segments import snapshots
 from memory_engine.connector.segments.snapshots import Contents
-from memory_engine.connector.segments.tiers import Tiers
+from memory_engine.connector.segments.tiers import Held, Reserved, Tiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +18,29 @@ class ArchiveSettings:
     folder: str = ""
     budget: int = 0
     ranks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotOrder:
+    """Write an owner's segments to `folder`; the folder may hold `budget` bytes."""
+
+    request_id: str
+    folder: str
+    owner: str
+    budget: int
+    contents: Contents
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOrder:
+    """Read rows of an owner's snapshot, of that version, into reserved slots."""
+
+    request_id: str
+    folder: str
+    owner: str
+    version: str
+    reserved: Reserved
 
 
 class Archive:
