@@ -88,7 +88,7 @@ class SchedulerSide:
             self._control.carry_out(request_id, tracked)
 
     def lookup(self, request_id: str, num_tokens: int, local: int) -> int:
-        """How many tokens after the first `local` the arena supplies. Idempotent.
+        """Count the tokens after the first `local` that the arena supplies. Idempotent.
 
         Only a run of resident segments that reaches from `local` on counts, and one
         token stays for the forward pass.
@@ -114,7 +114,7 @@ class SchedulerSide:
             tracked.admitted, tracked.injected = True, external
 
     def needs_step(self, request_id: str) -> bool:
-        """Whether `step_orders` has anything to do for this request."""
+        """True if `step_orders` has anything to do for this request."""
         tracked = self._tracked.get(request_id)
         if tracked is None:
             return False
@@ -204,7 +204,7 @@ class SchedulerSide:
         return outcome
 
     def statistics(self) -> Statistics | None:
-        """What was counted since the last call."""
+        """The counts since the last call."""
         stats = self.stats()
         for name in ("evicted", "promoted", "demoted"):
             self._counts.total(f"{name}_segments", stats[_COUNTED[name]])
@@ -240,7 +240,7 @@ class SchedulerSide:
         return end, [span.segment_id for span in rest if not self._at_hand(owner, span)]
 
     def _at_hand(self, owner: str, span: Span) -> bool:
-        """Whether the owner has the segment, with as many tokens as the span says."""
+        """True if the owner has the segment, with as many tokens as the span says."""
         return self._tiers.length(owner, span.segment_id) == span.length
 
     def _unpin(self, tracked: TrackedRequest) -> None:

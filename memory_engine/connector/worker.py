@@ -1,4 +1,4 @@
-"""The worker's side: the tiers' memory, and the copies the scheduler side ordered."""
+"""The worker side: the tiers' memory, and the copies that the scheduler side orders."""
 
 import logging
 from dataclasses import dataclass

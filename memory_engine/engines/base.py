@@ -1,4 +1,4 @@
-"""The seam between InferScale and whatever runs the model."""
+"""Interface between InferScale and the runtime of the model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
@@ -19,7 +19,7 @@ class EncodeJob:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What a running engine is. `fingerprint` changes whenever its KV would.
+    """Description of a running engine. `fingerprint` changes whenever its KV would.
 
     `arena_tokens` fit on the device, `host_tokens` in host memory behind it.
     """
@@ -94,7 +94,7 @@ class Engine(ABC):
         return frozenset()
 
     def home(self, owner: str) -> str:
-        """Where the owner's segments are; once it is another place, they are not known to be.
+        """Place of the owner's segments; at another place they are not known to be resident.
 
         An engine that keeps them until it is closed has one place.
         """
@@ -102,7 +102,7 @@ class Engine(ABC):
 
     @abstractmethod
     async def arena(self) -> ArenaStats:
-        """What the arena holds now."""
+        """Counts of the arena's present contents."""
 
     @abstractmethod
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Prefix-cache salts: what keeps approximate KV out of vLLM's prefix cache of others.
+"""Salts of vLLM's prefix cache, which keep approximate KV apart.
 
 vLLM hashes injected blocks into its prefix cache as if they were exact. The salt keeps
 approximate KV apart: it names mode, owner and the ordered segments, so that an injected

@@ -1,6 +1,6 @@
 """The conformance gate: a model may use KV injection only after it has passed.
 
-probe      undoing RoPE gives position-free keys at every layer (`connector.probe`)
+probe      undoing RoPE gives position-free keys at every layer (`connector.gpu.probe`)
 shift      segments injected in another order and at other positions than they were encoded
            at cannot be told from the engine's own keys, at every layer
 identity   a prompt whose front is encoded and injected in place gives the same next-token
@@ -31,7 +31,7 @@ _TOP = 20
 
 
 class GateEngine(Protocol):
-    """What the gate needs of an engine that is up but not yet trusted."""
+    """Interface of an engine that is up but not yet trusted."""
 
     def request(
         self,
@@ -110,7 +110,7 @@ async def _shift(engine: GateEngine, owner: str, token: int) -> tuple[str, dict[
 
 
 async def contrast(engine: GateEngine, vocab_size: int) -> float:
-    """What the identity check finds when other tokens were encoded than are served.
+    """Error that the identity check finds when other tokens were encoded than are served.
 
     If it is near the tolerance, the injected part matters too little to this model for
     the check to see anything.

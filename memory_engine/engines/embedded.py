@@ -116,16 +116,34 @@ class EmbeddedEngine(VllmEngine):
         **extra: Any,
     ) -> AsyncGenerator[Any, None]:
         """vLLM's own outputs of one request, as deltas; `extra` goes to its SamplingParams."""
-        from vllm import SamplingParams
         from vllm.exceptions import VLLMValidationError
         from vllm.inputs.engine import tokens_input
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
         if self._llm is None:
             raise EngineStoppedError("The engine is not running: start it first.")
+        vllm_sampling = self._vllm_sampling(params, sampling, extra)
+        # What is tokenized already needs no thread of vLLM's, and no wait for one.
+        inputs = tokens_input(token_ids, cache_salt=salt)
+        outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
+        try:
+            async for output in outputs:
+                yield output
+        except EngineDeadError as error:
+            raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
+        except (EngineGenerateError, VLLMValidationError, ValueError) as error:
+            raise EngineError(f"The engine refused the request: {error}") from error
+        finally:
+            await outputs.aclose()
+
+    def _vllm_sampling(
+        self, params: dict[str, object] | None, sampling: Sampling, extra: dict[str, Any]
+    ) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
         schema = sampling.json_schema
-        vllm_sampling = SamplingParams(
+        return SamplingParams(
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
             top_p=sampling.top_p,
@@ -141,18 +159,6 @@ class EmbeddedEngine(VllmEngine):
             skip_clone=True,
             **extra,
         )
-        # What is tokenized already needs no thread of vLLM's, and no wait for one.
-        inputs = tokens_input(token_ids, cache_salt=salt)
-        outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
-        try:
-            async for output in outputs:
-                yield output
-        except EngineDeadError as error:
-            raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
-        except (EngineGenerateError, VLLMValidationError, ValueError) as error:
-            raise EngineError(f"The engine refused the request: {error}") from error
-        finally:
-            await outputs.aclose()
 
     def signed(self, params: dict[str, object]) -> dict[str, object]:
         """A request's parameters as this engine's connector accepts them."""

@@ -50,14 +50,14 @@ class RemoteEngine(VllmEngine):
         await self.inspect()
 
     async def healthy(self) -> bool:
-        """Whether the server answers and its engine runs."""
+        """True if the server answers and its engine runs."""
         try:
             return (await self._http.get("/health", timeout=5.0)).is_success
         except httpx.TransportError:
             return False
 
     def home(self, owner: str) -> str:
-        """Which start of which engine the owner's last request reached, "" before any."""
+        """Start of the engine that the owner's last request reached, "" before any."""
         return self._starts.get(owner, "")
 
     async def aclose(self) -> None:

@@ -100,7 +100,7 @@ def _around(layers: dict[str, Any]) -> tuple[dict[str, torch.nn.Module], list[to
 
 
 def _rotates(attention: torch.nn.Module) -> bool:
-    """Whether a module uses the RoPE it owns; in models with NoPE layers some do not.
+    """True if a module uses the RoPE it owns; in models with NoPE layers some do not.
 
     The probe finds a layer that is judged wrongly here.
     """

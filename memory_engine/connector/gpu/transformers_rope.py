@@ -19,7 +19,7 @@ _TRIED = 7  # positions on which the pairings are compared
 
 
 def runs_through_transformers(module: torch.nn.Module) -> bool:
-    """Whether `module` is a Transformers model that owns the RoPE of all its layers."""
+    """True if `module` is a Transformers model that owns the RoPE of all its layers."""
     rotary = getattr(module, "rotary_emb", None)
     return rotary is not None and type(rotary).__module__.startswith("transformers.")
 

@@ -30,7 +30,7 @@ def sign(fields: Mapping[str, object], key: bytes) -> str:
 
 
 def is_signed(fields: Mapping[str, object], key: bytes) -> bool:
-    """Whether the fields carry their right signature."""
+    """True if the fields carry their right signature."""
     given = fields.get(FIELD)
     return isinstance(given, str) and hmac.compare_digest(
         given.encode(), sign(fields, key).encode()

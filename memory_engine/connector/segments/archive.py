@@ -1,7 +1,7 @@
-"""The scheduler's side of snapshots: what is written, and what is read back.
+"""The scheduler side of snapshots: plans writing and reading them.
 
-What is read back stays hidden from every request until all ranks have said that it is
-there, and is given up if one could not.
+Segments that are read back stay hidden from every request until all ranks have said that
+they are there, and are given up if one could not.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from memory_engine.connector.segments.tiers import Held, Reserved, Tiers
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
-    """Where snapshots are, "" for nowhere, how many bytes they may take, and the ranks."""
+    """Folder of snapshots, "" for none, its limit in bytes, and the number of ranks."""
 
     folder: str = ""
     budget: int = 0
@@ -92,7 +92,7 @@ class Archive:
     def orders(
         self, saving: set[str]
     ) -> tuple[tuple[SnapshotOrder, ...], tuple[RestoreOrder, ...]]:
-        """What is to be done in this step; `saving` are segments whose KV comes only with it."""
+        """The orders for this step; `saving` are segments whose KV comes only with it."""
         written = []
         for request_id, (owner, fingerprint) in self._asked.items():
             held = self._tiers.contents(owner, saving)
