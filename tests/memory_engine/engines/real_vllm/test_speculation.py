@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.memory_engine.engines.test_interleavings import words
-from tests.memory_engine.engines.tiny_vllm import TinyEngine, outcome, tiny_engine, tokens
+from tests.memory_engine.engines.real_vllm.test_interleavings import words
+from tests.memory_engine.engines.real_vllm.tiny_vllm import TinyEngine, outcome, tiny_engine, tokens
 
 NGRAM = {
     "method": "ngram",

@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 from memory_engine.types import Prompt
+from tests.memory_engine.engines.real_vllm.tiny_vllm import outcome, tiny_engine, tokens
 from tests.memory_engine.engines.test_embedded import words
-from tests.memory_engine.engines.tiny_vllm import outcome, tiny_engine, tokens
 
 REQUESTS = 2000
 

@@ -11,8 +11,14 @@ import torch
 from safetensors.torch import save_file
 
 from memory_engine.types import Prompt
+from tests.memory_engine.engines.real_vllm.tiny_vllm import (
+    BLOCK,
+    TinyEngine,
+    outcome,
+    tiny_engine,
+    tokens,
+)
 from tests.memory_engine.engines.test_embedded import words as any_words
-from tests.memory_engine.engines.tiny_vllm import BLOCK, TinyEngine, outcome, tiny_engine, tokens
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
