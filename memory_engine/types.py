@@ -7,6 +7,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from memory_engine.connector.protocol.spans import Span as Span
+
 
 class Mode(StrEnum):
     """The source of the recalled facts' KV: vLLM's prefill (text) or the arena (kv)."""
@@ -81,15 +83,6 @@ class Message:
 
     role: Literal["user", "assistant"]
     content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a segment lies in a prompt: tokens `start` to `start + length`."""
-
-    segment_id: str
-    start: int
-    length: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ from app.settings import Settings
 from benchmarks.speed.bench_session import DUMMY, measured_model, sized_arguments
 from benchmarks.speed.prompt_material import PromptMaterial
 from benchmarks.speed.workload import Workload
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.outcome import Outcome
+from memory_engine.connector.protocol.params import KEY as PARAMS
+from memory_engine.connector.protocol.params import inject_params
+from memory_engine.engines.cache_salt import prompt_salt
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.engines.vllm_arguments import launch
 from memory_engine.errors import EngineError, InferScaleError
@@ -58,16 +61,16 @@ def timed_connector(extra: dict[str, Any]) -> dict[str, Any]:
 
 async def timed(engine: EmbeddedEngine, prompt: Prompt, mode: Mode, salt: str) -> dict[str, float]:
     """Time one request: milliseconds of each of `STAGES`, of all, and of the GPU."""
-    params = wire.inject_params(prompt) if mode is Mode.KV else None
+    params = inject_params(prompt.owner, prompt.spans) if mode is Mode.KV else None
     sampling = Sampling(max_tokens=1, ignore_eos=True)
-    salt = wire.prompt_salt(prompt, params, salt)
+    salt = prompt_salt(prompt.owner, params, salt)
     told: dict[str, dict[str, float]] = {}
-    outcome: dict[str, Any] = {}
+    outcome: Outcome = {}
     asked, seen = perf_counter(), 0.0
     async for output in engine.outputs(prompt.token_ids, salt, params, sampling):
         seen = seen or perf_counter()
         told = (output.kv_transfer_params or {}).get(KEY, told)
-        outcome = (output.kv_transfer_params or {}).get(wire.KEY, outcome)
+        outcome = (output.kv_transfer_params or {}).get(PARAMS, outcome)
     if params and outcome.get("injected") != sum(span.length for span in prompt.spans):
         raise EngineError(f"A KV request was not injected to its last fact: {outcome}.")
     # What a worker in another process did is part of the stage that follows.

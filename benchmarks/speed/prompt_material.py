@@ -85,7 +85,8 @@ class PromptMaterial:
         spans = [Span(f"{self.owner}-prefix", 0, len(self.prefix))]
         for number in order:
             fact = self.facts[number]
-            spans.append(Span(f"{self.owner}-fact-{number}", len(token_ids), len(fact)))
+            end = len(token_ids) + len(fact)
+            spans.append(Span(f"{self.owner}-fact-{number}", len(token_ids), end))
             token_ids += fact
         return token_ids, tuple(spans)
 

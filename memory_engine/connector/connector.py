@@ -1,4 +1,4 @@
-"""InferScaleConnector: vLLM's view of the KV memory. Picks a side by role, decides nothing."""
+"""InferScaleConnector: vLLM's view of the KV memory, a thin adapter to the side of its role."""
 
 import atexit
 import gc
@@ -18,14 +18,11 @@ from vllm.distributed.kv_transfer.kv_connector.v1.metrics import (
     KVConnectorStats,
 )
 
-from memory_engine.connector.gpu.live_model import (
-    UnsupportedError,
-    kv_bytes_per_token,
-    require_supported,
-)
+from memory_engine.connector.engine_description import describe_engine
+from memory_engine.connector.gpu.live_model import kv_bytes_per_token, require_supported
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 from memory_engine.connector.metadata import StepOrders, WorkerReport
 from memory_engine.connector.orphans import end_with_parent
-from memory_engine.connector.protocol.engine_description import describe
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.protocol.signature import KEY_VARIABLE
 from memory_engine.connector.scheduler import SchedulerSide
@@ -53,10 +50,10 @@ class InferScaleConnector(KVConnectorBase_V1):
         arena_bytes       the arena on the device
         host_bytes        host memory behind it, 0 for none
         store_dtype       `auto` for the cache's type, or `fp8`
-        signing_key       what requests must be signed with (see `signature`), none if empty;
-                          left out it is what the environment has in INFERSCALE_SIGNING_KEY
-        snapshot_folder   where an owner's segments are written when asked, "" for nowhere
-        snapshot_bytes    how much that folder may hold
+        signing_key       key of the requests' signatures (see `signature`), none if empty;
+                          left out, the environment's INFERSCALE_SIGNING_KEY
+        snapshot_folder   folder of owners' snapshots, "" for none
+        snapshot_bytes    bytes that folder may hold
         end_with_parent   whether the engine stops with the process that started it
 
     Requests speak to it through `kv_transfer_params` (see `params`).
@@ -91,7 +88,7 @@ class InferScaleConnector(KVConnectorBase_V1):
                 refusal,
                 self._signing_key().encode(),
                 self._archive_settings(),
-                describe(vllm_config),
+                describe_engine(vllm_config),
             )
         else:
             parallel = vllm_config.parallel_config
@@ -134,7 +131,7 @@ class InferScaleConnector(KVConnectorBase_V1):
         self.worker.register(kv_caches, layers)
 
     def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
-        self.worker.load(self._plan())
+        self.worker.load(self._orders())
 
     def wait_for_layer_load(self, layer_name: str) -> None:
         """Loads are complete, in stream order, when `start_load_kv` returns."""
@@ -143,10 +140,10 @@ class InferScaleConnector(KVConnectorBase_V1):
         """Full CUDA graphs skip this hook: `wait_for_save` saves all layers instead."""
 
     def wait_for_save(self) -> None:
-        self.worker.save(self._plan())
+        self.worker.save(self._orders())
 
     def build_connector_worker_meta(self) -> KVConnectorWorkerMetadata | None:
-        return self.worker.report(self._plan())
+        return self.worker.report(self._orders())
 
     def get_kv_connector_stats(self) -> KVConnectorStats | None:
         if self.role == KVConnectorRole.SCHEDULER:
@@ -169,10 +166,10 @@ class InferScaleConnector(KVConnectorBase_V1):
     ) -> KVConnectorPromMetrics:
         return PrometheusStatistics(vllm_config, metric_types, labelnames, per_engine_labelvalues)
 
-    def _plan(self) -> StepOrders:
-        plan = self._get_connector_metadata()
-        assert isinstance(plan, StepOrders)
-        return plan
+    def _orders(self) -> StepOrders:
+        orders = self._get_connector_metadata()
+        assert isinstance(orders, StepOrders)
+        return orders
 
     # Scheduler side
 
@@ -209,10 +206,10 @@ class InferScaleConnector(KVConnectorBase_V1):
             if self.scheduler.needs_step(request_id):
                 blocks = state.resolve_block_ids(request_id)[0]
                 steps[request_id] = (computed[request_id], scheduled, blocks)
-        plan = self.scheduler.plan_step(steps)
+        orders = self.scheduler.step_orders(steps)
         if (worker := self._worker_here()) is not None:
-            worker.load_early(plan)
-        return plan
+            worker.load_early(orders)
+        return orders
 
     def _worker_here(self) -> WorkerSide | None:
         """The worker's side, where vLLM runs the only rank in the scheduler's own thread."""

@@ -1,4 +1,4 @@
-"""What the scheduler side and the worker side tell each other, once an engine step."""
+"""Messages between the scheduler side and the worker side, once an engine step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,9 +9,10 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.segments.archive import RestoreOrder, SnapshotOrder
 from memory_engine.connector.segments.arena import Slots
-from memory_engine.connector.segments.snapshots import Contents
-from memory_engine.connector.segments.tiers import Held, Move, Reserved
+from memory_engine.connector.segments.tiers import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +61,6 @@ class Probe:
     positions: Slots
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotOrder:
-    """Write an owner's segments to `folder`; the folder may hold `budget` bytes."""
-
-    request_id: str
-    folder: str
-    owner: str
-    budget: int
-    contents: Contents
-    held: Held
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreOrder:
-    """Read rows of an owner's snapshot, of that version, into reserved slots."""
-
-    request_id: str
-    folder: str
-    owner: str
-    version: str
-    reserved: Reserved
-
-
 @dataclass(slots=True)
 class StepOrders(KVConnectorMetadata):
     """The worker's orders for one step, in the order of their execution.
@@ -97,14 +75,6 @@ class StepOrders(KVConnectorMetadata):
     moves: tuple[Move, ...] = ()
     restores: tuple[RestoreOrder, ...] = ()
     snapshots: tuple[SnapshotOrder, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a probe found. `errors` are relative deviations by check; `reason` if refused."""
-
-    reason: str = ""
-    errors: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""An engine process must not outlive the program that started it, however that one ended."""
+"""End of an engine process together with its parent, however that one ended."""
 
 import os
 import signal

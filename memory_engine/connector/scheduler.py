@@ -1,10 +1,10 @@
-"""The scheduler's side: what is injected into which request, what is encoded, what is kept.
+"""The scheduler side: plans injections and encodes of requests, and the segments kept.
 
 vLLM asks in this order within one engine step: `lookup` for every waiting request it
-tries to admit, `admitted` for those it does, then `plan_step` once. Between steps come
+tries to admit, `admitted` for those it does, then `step_orders` once. Between steps come
 `arrived`, `finished` and `report`. A request is looked up anew after a preemption.
 
-Ownership: `lookup` pins the segments it promises; `plan_step` releases every pin, either
+Ownership: `lookup` pins the segments it promises; `step_orders` releases every pin, either
 because the load was ordered or because the request was not admitted. A segment that is
 being saved stays pinned until the next plan, for its KV is there only after the step. The
 worker runs its steps in order, and in a step moves, loads, then saves; so a slot freed in
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from memory_engine.connector.control_requests import ControlRequests
 from memory_engine.connector.metadata import (
     Probe,
     StepOrders,
@@ -26,7 +27,9 @@ from memory_engine.connector.metadata import (
     transfer,
 )
 from memory_engine.connector.protocol.kept_outcomes import KeptOutcomes
-from memory_engine.connector.protocol.params import KEY, Op, Span, parse
+from memory_engine.connector.protocol.outcome import Outcome, malformed_outcome
+from memory_engine.connector.protocol.params import KEY, VERSION, Op, parse
+from memory_engine.connector.protocol.spans import Span
 from memory_engine.connector.segments.archive import Archive, ArchiveSettings
 from memory_engine.connector.segments.arena import Slots
 from memory_engine.connector.segments.tiers import Tiers
@@ -42,8 +45,9 @@ class SchedulerSide:
     """Plans loads and saves over `Tiers`; plain Python, no engine needed.
 
     block_size: tokens of a block of vLLM's KV cache manager. refusal: why the set-up
-    cannot be served, "" if it can. key: what requests must be signed with, if anything.
-    description: what is said of the engine to who asks for its counts; see `describe`.
+    cannot be served, "" if it can. key: signing key of requests, empty for none.
+    description: of the engine, for callers that ask for its counts; see
+    `describe_engine`.
     """
 
     def __init__(
@@ -61,12 +65,14 @@ class SchedulerSide:
         self._refused = bool(refusal)
         self._key = key
         self._archive = Archive(tiers, archive or ArchiveSettings())
+        self._control = ControlRequests(tiers, self._archive)
         self._tracked: dict[str, TrackedRequest] = {}
         self._malformed: dict[str, str] = {}
         self._saving: list[str] = []
         self._counts = Counts()
         self._kept = KeptOutcomes()
         self._description = dict(description or {"start": ""})
+        self._stamp: Outcome = {"version": VERSION, "start": self._description["start"]}
 
     def arrived(self, request_id: str, raw: object, prompt_tokens: int) -> None:
         """A request with parameters `raw` was queued; control operations act at once."""
@@ -76,22 +82,13 @@ class SchedulerSide:
             self._malformed[request_id] = str(error)
             return
         tracked = self._tracked[request_id] = TrackedRequest(params)
-        if params.op is Op.DROP:
-            self._archive.forget(params.owner)
-            tracked.count = self._tiers.drop(params.owner, params.drop)
-        elif params.op is Op.DEMOTE:
-            tracked.count = self._tiers.demote(params.owner)
-        elif params.op is Op.PREFETCH:
-            tracked.count = self._tiers.prefetch(params.owner)
-        elif params.spans:
+        if params.spans:
             tracked.error = self._closed
-        elif params.op is Op.SNAPSHOT:
-            tracked.error = self._archive.snapshot(request_id, params.owner, params.fingerprint)
-        elif params.op is Op.RESTORE:
-            tracked.note = self._archive.restore(request_id, params.owner, params.fingerprint)
+        else:
+            self._control.carry_out(request_id, tracked)
 
     def lookup(self, request_id: str, num_tokens: int, local: int) -> int:
-        """How many tokens after the first `local` the arena supplies. Idempotent.
+        """Count the tokens after the first `local` that the arena supplies. Idempotent.
 
         Only a run of resident segments that reaches from `local` on counts, and one
         token stays for the forward pass.
@@ -117,7 +114,7 @@ class SchedulerSide:
             tracked.admitted, tracked.injected = True, external
 
     def needs_step(self, request_id: str) -> bool:
-        """Whether `plan_step` has anything to do for this request."""
+        """True if `step_orders` has anything to do for this request."""
         tracked = self._tracked.get(request_id)
         if tracked is None:
             return False
@@ -125,7 +122,7 @@ class SchedulerSide:
             return tracked.looked_at < len(tracked.params.spans)
         return tracked.load is not None or (tracked.params.op is Op.PROBE and not tracked.probed)
 
-    def plan_step(self, steps: dict[str, _Step]) -> StepOrders:
+    def step_orders(self, steps: dict[str, _Step]) -> StepOrders:
         """Orders for the step. `steps`: request id -> (computed, scheduled, block ids).
 
         `computed` tokens are in the pages before the step, `scheduled` more after it. Only
@@ -178,9 +175,9 @@ class SchedulerSide:
                 tracked.error = error
 
     def finished(self, request_id: str) -> dict[str, Any] | None:
-        """The request ended in any way; returns its account for the caller, if it has one."""
+        """The request ended in any way; returns its outcome for the caller, if it has one."""
         if request_id in self._malformed:
-            return {KEY: {"op": None, "error": self._malformed.pop(request_id)}}
+            return {KEY: malformed_outcome(self._malformed.pop(request_id))}
         tracked = self._tracked.pop(request_id, None)
         if tracked is None:
             return None
@@ -191,23 +188,23 @@ class SchedulerSide:
         if tracked.params.op in (Op.SNAPSHOT, Op.RESTORE, Op.LIST):
             tracked.resident = self._tiers.owned(tracked.params.owner)
             tracked.on_host = self._tiers.on_host(tracked.params.owner)
-        return {KEY: self._account(tracked)}
+        return {KEY: self._outcome(tracked)}
 
-    def _account(self, tracked: TrackedRequest) -> dict[str, Any]:
+    def _outcome(self, tracked: TrackedRequest) -> Outcome:
         params = tracked.params
-        start = {"start": self._description["start"]}
-        if params.op is Op.ACCOUNT:
-            unknown = {"op": str(params.op), "error": "no account is kept under this ticket"}
-            return (self._kept.take(params.owner, params.ticket) or unknown) | start
-        account = tracked.account(self._closed if self._refused else "", self.stats()) | start
+        if params.op is Op.OUTCOME:
+            unknown = {"op": params.op.value, "error": "no outcome is kept under this ticket"}
+            return self._stamp | (self._kept.take(params.owner, params.ticket) or unknown)
+        refusal = self._closed if self._refused else ""
+        outcome = self._stamp | tracked.outcome(refusal, self.stats())
         if params.op is Op.STATS:
-            account["engine"] = self._description
+            outcome["engine"] = self._description
         if params.ticket:
-            self._kept.keep(params.owner, params.ticket, account)
-        return account
+            self._kept.keep(params.owner, params.ticket, outcome)
+        return outcome
 
     def statistics(self) -> Statistics | None:
-        """What was counted since the last call."""
+        """The counts since the last call."""
         stats = self.stats()
         for name in ("evicted", "promoted", "demoted"):
             self._counts.total(f"{name}_segments", stats[_COUNTED[name]])
@@ -243,8 +240,8 @@ class SchedulerSide:
         return end, [span.segment_id for span in rest if not self._at_hand(owner, span)]
 
     def _at_hand(self, owner: str, span: Span) -> bool:
-        """Whether the owner has the segment, with as many tokens as the span says."""
-        return self._tiers.length(owner, span.segment_id) == span.end - span.start
+        """True if the owner has the segment, with as many tokens as the span says."""
+        return self._tiers.length(owner, span.segment_id) == span.length
 
     def _unpin(self, tracked: TrackedRequest) -> None:
         self._tiers.unpin_all(tracked.pinned)
@@ -281,7 +278,7 @@ class SchedulerSide:
         # An id held by another owner, with another length, or dropped and still pinned, is
         # never shared or replaced.
         if not self._tiers.taken(span.segment_id):
-            slots = self._tiers.allocate(owner, span.segment_id, span.end - span.start)
+            slots = self._tiers.allocate(owner, span.segment_id, span.length)
         if slots is None:
             tracked.rejected.append(span.segment_id)
             return None

@@ -1,4 +1,4 @@
-"""What the connector did, through vLLM's own statistics: its log line and its /metrics."""
+"""Statistics of the connector in vLLM's own: its log line and its /metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,12 +66,12 @@ class Counts:
             self._since[name] = self._since.get(name, 0) + value
 
     def total(self, name: str, value: float) -> None:
-        """What is counted elsewhere stands at `value`."""
+        """Set a count that is kept elsewhere to `value`."""
         self.add(name, value - self._totals.get(name, 0))
         self._totals[name] = value
 
     def take(self, contents: Mapping[str, int]) -> Statistics | None:
-        """What was counted since the last call, and the gauges; None if nothing was."""
+        """The counts since the last call, and the gauges; None if there are none."""
         if not self._since:
             return None
         counted, self._since = self._since, {}

@@ -1,21 +1,28 @@
-"""What is known of a live request that has parameters for the connector, and its account."""
+"""State of a live request that has parameters for the connector, and its outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from memory_engine.connector.metadata import Verdict
-from memory_engine.connector.protocol.params import Op, Params, Span
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.protocol.outcome import (
+    Outcome,
+    control_outcome,
+    encode_outcome,
+    inject_outcome,
+    probe_outcome,
+)
+from memory_engine.connector.protocol.params import Op, Params
+from memory_engine.connector.protocol.spans import Span
 from memory_engine.connector.segments.arena import Slots
 
 
 @dataclass(slots=True)
 class TrackedRequest:
-    """One request.
+    """One request from its arrival to its end.
 
-    `load` and `local` are set anew by every lookup. What the account tells is that of the
-    first admission, as vLLM's own count of cached tokens is: what a preempted request found
-    when it resumed is nothing its caller waited for.
+    `load` and `local` are set anew by every lookup. The outcome is that of the first
+    admission, as vLLM's own count of cached tokens is: no caller waited for the tokens that a
+    preempted request found when it resumed.
     """
 
     params: Params
@@ -45,7 +52,7 @@ class TrackedRequest:
     verdict: Verdict | None = None
 
     def counts(self) -> dict[str, int]:
-        """What the request adds to the statistics, in tokens or segments, by their names."""
+        """The request's share of the statistics, in tokens or segments, by their names."""
         spans = self.params.spans
         if self.params.op is Op.ENCODE:
             encoded = _tokens(spans, self.saved)
@@ -61,30 +68,29 @@ class TrackedRequest:
             "unreached_tokens": max(0, planned - absent - self.cached - self.injected),
         }
 
-    def account(self, refusal: str, arena: dict[str, int]) -> dict[str, Any]:
-        """What happened, for the caller of the finished request.
+    def outcome(self, refusal: str, arena: dict[str, int]) -> Outcome:
+        """The outcome of the finished request, for its caller.
 
         refusal: why the model is not served, "" if it is or may be. arena: its counts.
         """
-        params = self.params
-        account: dict[str, Any] = {"op": str(params.op)}
+        op = self.params.op
+        outcome: Outcome = {"op": op.value}
         if self.error:
-            return account | {"error": self.error}
+            return outcome | {"error": self.error}
         if self.note:
-            account["note"] = self.note
-        if params.op is Op.INJECT:
-            planned = params.spans[-1].end - params.spans[0].start
-            account |= {"planned": planned, "injected": self.injected}
-            account |= {"cached": self.cached, "missing": self.missing}
-        elif params.op is Op.ENCODE:
-            account |= {"saved": self.saved, "rejected": self.rejected}
-        elif params.op is Op.PROBE:
+            outcome["note"] = self.note
+        if op is Op.INJECT:
+            spans = self.params.spans
+            planned = spans[-1].end - spans[0].start
+            outcome |= inject_outcome(planned, self.injected, self.cached, self.missing)
+        elif op is Op.ENCODE:
+            outcome |= encode_outcome(self.saved, self.rejected)
+        elif op is Op.PROBE:
             verdict = self.verdict or Verdict("the probe did not run")
-            account |= {"reason": verdict.reason or refusal, "errors": verdict.errors}
-            account["injected"] = self.injected
+            outcome |= probe_outcome(verdict.reason or refusal, verdict.errors, self.injected)
         else:
-            account |= {"count": self.count, "resident": self.resident, "on_host": self.on_host}
-        return account | {"arena": arena}
+            outcome |= control_outcome(self.count, self.resident, self.on_host)
+        return outcome | {"arena": arena}
 
 
 def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
@@ -92,4 +98,4 @@ def _tokens(spans: Sequence[Span], segment_ids: Sequence[str]) -> int:
     if not segment_ids:
         return 0
     wanted = set(segment_ids)
-    return sum(span.end - span.start for span in spans if span.segment_id in wanted)
+    return sum(span.length for span in spans if span.segment_id in wanted)

@@ -1,4 +1,4 @@
-"""The worker's side: the tiers' memory, and the copies the scheduler side ordered."""
+"""The worker side: the tiers' memory, and the copies that the scheduler side orders."""
 
 import logging
 from dataclasses import dataclass
@@ -11,20 +11,15 @@ from numpy.typing import NDArray
 from memory_engine.connector.gpu.copies import Copies, TorchCopies
 from memory_engine.connector.gpu.device_timer import DeviceTimer
 from memory_engine.connector.gpu.fused import FusedCopies, NotFusedError, require_agreement
-from memory_engine.connector.gpu.live_model import UnsupportedError, find_ropes
+from memory_engine.connector.gpu.live_model import find_ropes
 from memory_engine.connector.gpu.pages import LayoutError, PagedLayer
-from memory_engine.connector.gpu.probe import judge
+from memory_engine.connector.gpu.probe import Verdict, judge
 from memory_engine.connector.gpu.rope import Rope
 from memory_engine.connector.gpu.staging import Staging
-from memory_engine.connector.metadata import (
-    Probe,
-    RestoreOrder,
-    SnapshotOrder,
-    StepOrders,
-    Verdict,
-    WorkerReport,
-)
+from memory_engine.connector.gpu.unsupported import UnsupportedError
+from memory_engine.connector.metadata import Probe, StepOrders, WorkerReport
 from memory_engine.connector.segments import snapshots
+from memory_engine.connector.segments.archive import RestoreOrder, SnapshotOrder
 from memory_engine.connector.segments.tier_store import FP8, TierStore
 from memory_engine.connector.segments.tiers import Direction, Move
 from memory_engine.connector.statistics import Counts, Statistics
@@ -69,42 +64,42 @@ class WorkerSide:
             self._refusal = str(error)
 
     @torch.inference_mode()
-    def load_early(self, plan: StepOrders) -> None:
-        """`load`, on the thread of the steps and as soon as the plan is made, once and for all.
+    def load_early(self, orders: StepOrders) -> None:
+        """`load`, on the thread of the steps and as soon as the orders are made, once and for all.
 
         While vLLM prepares the inputs of a step, the device has nothing else to do.
         """
-        self.load(plan)
-        self._loaded = plan
+        self.load(orders)
+        self._loaded = orders
 
-    def load(self, plan: StepOrders) -> None:
+    def load(self, orders: StepOrders) -> None:
         """Move between the tiers, then inject. Before the forward pass."""
-        if plan is self._loaded or not (plan.moves or plan.restores or plan.load):
+        if orders is self._loaded or not (orders.moves or orders.restores or orders.load):
             return
         with self._clock.measured("inject_seconds"):
-            for move in plan.moves:
+            for move in orders.moves:
                 self._move(move)
-            for order in plan.restores:
+            for order in orders.restores:
                 self._archived[order.request_id] = self._restore(order)
-            if plan.load is not None:
-                self._copies.load(self._device, self._on_device(plan.load.index))
+            if orders.load is not None:
+                self._copies.load(self._device, self._on_device(orders.load.index))
 
-    def save(self, plan: StepOrders) -> None:
+    def save(self, orders: StepOrders) -> None:
         """Encode. After the forward pass."""
-        if plan.save is not None:
+        if orders.save is not None:
             with self._clock.measured("encode_seconds"):
-                self._copies.save(self._device, self._on_device(plan.save.index))
-        for order in plan.snapshots:
+                self._copies.save(self._device, self._on_device(orders.save.index))
+        for order in orders.snapshots:
             self._archived[order.request_id] = self._snapshot(order)
 
-    def report(self, plan: StepOrders) -> WorkerReport | None:
+    def report(self, orders: StepOrders) -> WorkerReport | None:
         """Look at what is probed. After the forward pass; the answers, if any.
 
         Not in `save`: with speculative decoding vLLM collects reports before it saves.
         """
-        if not plan.probes and not self._archived:
+        if not orders.probes and not self._archived:
             return None
-        verdicts = {probe.request_id: self._probe(probe) for probe in plan.probes}
+        verdicts = {probe.request_id: self._probe(probe) for probe in orders.probes}
         archived, self._archived = self._archived, {}
         return WorkerReport(verdicts, archived)
 

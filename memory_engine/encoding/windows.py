@@ -92,7 +92,8 @@ class EncodePlanner:
         spans = [Span(self.prefix_id(owner), 0, len(self.prefix))]
         for segment in run:
             start = len(self.prefix) + len(segment.context)
-            spans.append(Span(segment.segment_id, start, len(segment.token_ids)))
+            end = start + len(segment.token_ids)
+            spans.append(Span(segment.segment_id, start, end))
         token_ids = [*self.prefix, *run[-1].context, *run[-1].token_ids]
         return EncodeJob(owner, token_ids, tuple(spans))
 

@@ -1,9 +1,10 @@
-"""The seam between InferScale and whatever runs the model."""
+"""Interface between InferScale and the runtime of the model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from memory_engine.connector.protocol.outcome import ArenaStats as ArenaStats
 from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
 
 
@@ -18,7 +19,7 @@ class EncodeJob:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What a running engine is. `fingerprint` changes whenever its KV would.
+    """Description of a running engine. `fingerprint` changes whenever its KV would.
 
     `arena_tokens` fit on the device, `host_tokens` in host memory behind it.
     """
@@ -31,24 +32,6 @@ class EngineInfo:
     kv_bytes_per_token: int
     versions: dict[str, str]
     host_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaStats:
-    """What the arena holds now, on the device and in host memory behind it.
-
-    `tokens_used` of `EngineInfo.arena_tokens`. `evictions` from the device, and `promotions`
-    and `demotions` between the tiers, are segments since the start.
-    """
-
-    segments: int
-    tokens_used: int
-    pinned_segments: int
-    host_segments: int = 0
-    host_tokens_used: int = 0
-    evictions: int = 0
-    promotions: int = 0
-    demotions: int = 0
 
 
 class Engine(ABC):
@@ -111,7 +94,7 @@ class Engine(ABC):
         return frozenset()
 
     def home(self, owner: str) -> str:
-        """Where the owner's segments are; once it is another place, they are not known to be.
+        """Place of the owner's segments; at another place they are not known to be resident.
 
         An engine that keeps them until it is closed has one place.
         """
@@ -119,7 +102,7 @@ class Engine(ABC):
 
     @abstractmethod
     async def arena(self) -> ArenaStats:
-        """What the arena holds now."""
+        """Counts of the arena's present contents."""
 
     @abstractmethod
     async def aclose(self) -> None:

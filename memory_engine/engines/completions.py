@@ -1,4 +1,4 @@
-"""vLLM's `/v1/completions` with token ids: what is asked, and what its answers mean."""
+"""Bodies and answers of vLLM's `/v1/completions` with token ids."""
 
 import json
 from collections.abc import Mapping
@@ -42,14 +42,19 @@ def completion_body(
     }
     if stream:
         body["stream_options"] = {"include_usage": True}
+    if params:
+        body["kv_transfer_params"] = params
+    return body | _constraints(sampling)
+
+
+def _constraints(sampling: Sampling) -> dict[str, Any]:
+    body: dict[str, Any] = {}
     if sampling.logprobs:
         body |= {"logprobs": sampling.logprobs, "return_tokens_as_token_ids": True}
     if sampling.allowed_tokens:
         body["allowed_token_ids"] = list(sampling.allowed_tokens)
     if sampling.json_schema:
         body["structured_outputs"] = {"json": sampling.json_schema}
-    if params:
-        body["kv_transfer_params"] = params
     return body
 
 
@@ -71,7 +76,7 @@ def piece(event: Mapping[str, Any]) -> Chunk:
 
 
 def failure(status: int, answer: object) -> EngineError:
-    """What an answer means that is no completion: EngineStoppedError if another try may help.
+    """The error for an answer that is no completion: EngineStoppedError if a retry may help.
 
     answer: the body, parsed where it is JSON.
     """

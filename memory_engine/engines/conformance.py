@@ -1,6 +1,6 @@
 """The conformance gate: a model may use KV injection only after it has passed.
 
-probe      undoing RoPE gives position-free keys at every layer (`connector.probe`)
+probe      undoing RoPE gives position-free keys at every layer (`connector.gpu.probe`)
 shift      segments injected in another order and at other positions than they were encoded
            at cannot be told from the engine's own keys, at every layer
 identity   a prompt whose front is encoded and injected in place gives the same next-token
@@ -17,7 +17,7 @@ import uuid
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol
 
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.params import inject_params, probe_params
 from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import EngineError, UnsupportedModelError
 from memory_engine.types import Chunk, Conformance, Mode, Prompt, Sampling, Span
@@ -31,7 +31,7 @@ _TOP = 20
 
 
 class GateEngine(Protocol):
-    """What the gate needs of an engine that is up but not yet trusted."""
+    """Interface of an engine that is up but not yet trusted."""
 
     def request(
         self,
@@ -91,26 +91,26 @@ async def _probe(
 ) -> tuple[str, dict[str, float]]:
     # Two tokens: the verdict of the first step arrives before the second one ends.
     sampling = Sampling(max_tokens=2, ignore_eos=True)
-    params = wire.probe_params(owner, spans)
-    account: dict[str, Any] = {}
+    params = probe_params(owner, spans)
+    outcome: dict[str, Any] = {}
     ids = [token] * _PROBE_TOKENS
     async for _, found in engine.request(owner, ids, uuid.uuid4().hex, params, sampling):
-        account = found or account
-    if account.get("error"):
-        raise EngineError(str(account["error"]))
-    _require_injected(account, spans)
-    return str(account["reason"]), dict(account["errors"])
+        outcome = found or outcome
+    if outcome.get("error"):
+        raise EngineError(str(outcome["error"]))
+    _require_injected(outcome, spans)
+    return str(outcome["reason"]), dict(outcome["errors"])
 
 
 async def _shift(engine: GateEngine, owner: str, token: int) -> tuple[str, dict[str, float]]:
     a, b = f"{owner}-a", f"{owner}-b"
-    encoded = (Span(a, 0, 19), Span(b, 19, 38))
+    encoded = (Span(a, 0, 19), Span(b, 19, 57))
     await engine.encode(EncodeJob(owner, [token] * _PROBE_TOKENS, encoded))
-    return await _probe(engine, owner, token, (Span(b, 0, 38), Span(a, 38, 19)))
+    return await _probe(engine, owner, token, (Span(b, 0, 38), Span(a, 38, 57)))
 
 
 async def contrast(engine: GateEngine, vocab_size: int) -> float:
-    """What the identity check finds when other tokens were encoded than are served.
+    """Error that the identity check finds when other tokens were encoded than are served.
 
     If it is near the tolerance, the injected part matters too little to this model for
     the check to see anything.
@@ -127,8 +127,8 @@ async def _identity(
 ) -> float:
     """Half the sum of differences between two next-token distributions, over the likeliest."""
     ids, encoded = (_words(seed, vocab_size) for seed in (2, encoded_seed))
-    cuts = ((0, 13), (13, 41), (54, 15))
-    spans = tuple(Span(f"{owner}-{encoded_seed}-{start}", start, size) for start, size in cuts)
+    cuts = ((0, 13), (13, 54), (54, 69))
+    spans = tuple(Span(f"{owner}-{encoded_seed}-{start}", start, end) for start, end in cuts)
     await engine.encode(EncodeJob(owner, encoded, spans))
     exact = await _next_token(engine, Prompt(owner, ids, spans), Mode.TEXT)
     injected = await _next_token(engine, Prompt(owner, ids, spans), Mode.KV)
@@ -173,18 +173,18 @@ def _words(seed: int, vocab_size: int) -> list[int]:
 
 
 async def _next_token(engine: GateEngine, prompt: Prompt, mode: Mode) -> dict[int, float]:
-    params = wire.inject_params(prompt) if mode is Mode.KV else None
+    params = inject_params(prompt.owner, prompt.spans) if mode is Mode.KV else None
     found: dict[int, float] = {}
     salt, sampling = uuid.uuid4().hex, Sampling(max_tokens=1, logprobs=_TOP)
     outputs = engine.request(prompt.owner, prompt.token_ids, salt, params, sampling)
-    async for chunk, account in outputs:
+    async for chunk, outcome in outputs:
         for step in chunk.logprobs:
             found = {token: math.exp(value) for token, value in step.items()}
         if mode is Mode.KV and chunk.usage is not None:
-            _require_injected(account, prompt.spans)
+            _require_injected(outcome, prompt.spans)
     return found
 
 
-def _require_injected(account: dict[str, Any], spans: Sequence[Span]) -> None:
-    if account.get("injected", 0) != sum(span.length for span in spans):
-        raise EngineError(f"the gate's segments were not injected: {account}")
+def _require_injected(outcome: dict[str, Any], spans: Sequence[Span]) -> None:
+    if outcome.get("injected", 0) != sum(span.length for span in spans):
+        raise EngineError(f"the gate's segments were not injected: {outcome}")

@@ -1,4 +1,4 @@
-"""vLLM in this process's care: AsyncLLM with the InferScale connector."""
+"""Embedded engine: vLLM's AsyncLLM with the InferScale connector, owned by this process."""
 
 import asyncio
 import secrets
@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.params import KEY, signed
 from memory_engine.engines.vllm_arguments import launch
 from memory_engine.engines.vllm_engine import Output, VllmEngine
 from memory_engine.errors import EngineError, EngineStoppedError
@@ -67,7 +67,7 @@ class EmbeddedEngine(VllmEngine):
         Raises ArenaTooLargeError if arena and cache do not fit the memory there is.
         """
         self._llm = await asyncio.to_thread(self._launch)
-        await self.introduce()
+        await self.inspect()
 
     def _launch(self) -> Any:
         return launch(self._model, **self._options)
@@ -105,7 +105,7 @@ class EmbeddedEngine(VllmEngine):
                     piece.finish_reason if output.finished else None,
                     _logprobs(piece),
                 )
-                yield Output(chunk, (output.kv_transfer_params or {}).get(wire.KEY, {}))
+                yield Output(chunk, (output.kv_transfer_params or {}).get(KEY, {}))
 
     async def outputs(
         self,
@@ -116,16 +116,34 @@ class EmbeddedEngine(VllmEngine):
         **extra: Any,
     ) -> AsyncGenerator[Any, None]:
         """vLLM's own outputs of one request, as deltas; `extra` goes to its SamplingParams."""
-        from vllm import SamplingParams
         from vllm.exceptions import VLLMValidationError
         from vllm.inputs.engine import tokens_input
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
         if self._llm is None:
             raise EngineStoppedError("The engine is not running: start it first.")
+        vllm_sampling = self._vllm_sampling(params, sampling, extra)
+        # What is tokenized already needs no thread of vLLM's, and no wait for one.
+        inputs = tokens_input(token_ids, cache_salt=salt)
+        outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
+        try:
+            async for output in outputs:
+                yield output
+        except EngineDeadError as error:
+            raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
+        except (EngineGenerateError, VLLMValidationError, ValueError) as error:
+            raise EngineError(f"The engine refused the request: {error}") from error
+        finally:
+            await outputs.aclose()
+
+    def _vllm_sampling(
+        self, params: dict[str, object] | None, sampling: Sampling, extra: dict[str, Any]
+    ) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
         schema = sampling.json_schema
-        vllm_sampling = SamplingParams(
+        return SamplingParams(
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
             top_p=sampling.top_p,
@@ -141,22 +159,10 @@ class EmbeddedEngine(VllmEngine):
             skip_clone=True,
             **extra,
         )
-        # What is tokenized already needs no thread of vLLM's, and no wait for one.
-        inputs = tokens_input(token_ids, cache_salt=salt)
-        outputs = self._llm.generate(inputs, vllm_sampling, uuid.uuid4().hex)
-        try:
-            async for output in outputs:
-                yield output
-        except EngineDeadError as error:
-            raise EngineStoppedError("The engine stopped while it worked; restart it.") from error
-        except (EngineGenerateError, VLLMValidationError, ValueError) as error:
-            raise EngineError(f"The engine refused the request: {error}") from error
-        finally:
-            await outputs.aclose()
 
     def signed(self, params: dict[str, object]) -> dict[str, object]:
         """A request's parameters as this engine's connector accepts them."""
-        return wire.signed(params, self._signing_key)
+        return signed(params, self._signing_key)
 
 
 def _logprobs(piece: Any) -> tuple[dict[int, float], ...]:

@@ -1,4 +1,4 @@
-"""Several `vllm serve` behind vLLM's router, as one engine.
+"""Fleet: several `vllm serve` behind vLLM's router, as one engine.
 
 Whatever concerns one user goes through the router, which sends it to the user's engine by a
 hash of the user; which engine that was, each answer says. Forgetting, counts and checks go
@@ -44,7 +44,7 @@ class Fleet(Engine):
         self._router = router
         self._interval = interval
         self._pauses = pauses
-        self._like: RemoteEngine | None = None
+        self._reference: RemoteEngine | None = None
         self._watch: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -52,15 +52,15 @@ class Fleet(Engine):
 
         Raises EngineError when none can be used, or the router does not answer.
         """
-        failures = await self._look(closely=True)
+        failures = await self._check_members(closely=True)
         first = next((member for member in self._members if member.up), None)
         if first is None:
             urls = ", ".join(member.engine.url for member in self._members)
             raise next(iter(failures), EngineStoppedError(f"No engine answers at {urls}."))
         if not await self._router.healthy():
             raise EngineStoppedError(f"The router at {self._router.url} does not answer.")
-        self._like, self.conformance = first.engine, first.engine.conformance
-        await self._look(closely=True)
+        self._reference, self.conformance = first.engine, first.engine.conformance
+        await self._check_members(closely=True)
         self._watch = asyncio.create_task(self._keep_watching())
 
     async def generate(
@@ -95,7 +95,7 @@ class Fleet(Engine):
                 await asyncio.sleep(pause)
             except EngineError:
                 # An engine that has just started refuses until it is checked.
-                await self._look(closely=True)
+                await self._check_members(closely=True)
                 break
         return await self._router.encode(job)
 
@@ -147,24 +147,24 @@ class Fleet(Engine):
     async def _keep_watching(self) -> None:
         while True:
             await asyncio.sleep(self._interval)
-            await self._look()
+            await self._check_members()
 
-    async def _look(self, *, closely: bool = False) -> list[EngineError]:
-        looks = (member.look(self._like, closely=closely) for member in self._members)
-        found = await asyncio.gather(*looks)
-        if self._like is not None:
-            self._count(self._like)
+    async def _check_members(self, *, closely: bool = False) -> list[EngineError]:
+        checks = (member.check(self._reference, closely=closely) for member in self._members)
+        found = await asyncio.gather(*checks)
+        if self._reference is not None:
+            self._add_up(self._reference)
         return [error for error in found if error is not None]
 
-    def _count(self, like: RemoteEngine) -> None:
-        """What the engines that are up can hold together."""
+    def _add_up(self, reference: RemoteEngine) -> None:
+        """Sum up the capacity of the engines that are up."""
         infos = [member.engine.info for member in self._members if member.up]
         self.info = replace(
-            like.info,
+            reference.info,
             arena_tokens=sum(info.arena_tokens for info in infos),
             host_tokens=sum(info.host_tokens for info in infos),
         )
-        self._router.like(like)
+        self._router.adopt(reference)
 
 
 def _added(a: ArenaStats, b: ArenaStats) -> ArenaStats:

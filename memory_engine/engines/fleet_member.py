@@ -1,4 +1,4 @@
-"""One engine of a fleet, as the fleet knows it: whether it runs, and what it still owes."""
+"""Member of a fleet: one engine, whether it runs, and the drops postponed until it does."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 class Member:
     """Wraps the direct line to one engine; other requests go through the router.
 
-    `up` is whether it may be used; `start` names the start of it that passed the gate.
+    `up` is whether it may be used.
     """
 
     def __init__(self, engine: RemoteEngine) -> None:
@@ -24,12 +24,12 @@ class Member:
         self._refusal = ""
         self._checking = asyncio.Lock()
         # What was to be dropped while it did not answer, by owner; None is all of the owner's.
-        self._owed: dict[str, set[str] | None] = {}
+        self._postponed: dict[str, set[str] | None] = {}
 
-    async def look(self, like: Engine | None, *, closely: bool = False) -> EngineError | None:
+    async def check(self, reference: Engine | None, *, closely: bool = False) -> EngineError | None:
         """See whether the engine runs; one that was away is checked before it counts as up.
 
-        like: an engine of the fleet, which it has to be like. closely: ask the engine itself
+        like: an engine of the fleet, which it has to be reference. closely: ask the engine itself
         and not only its server, for it may have started anew unnoticed. Returns why an engine
         that answers cannot be used.
         """
@@ -39,7 +39,7 @@ class Member:
             try:
                 # Many callers may find at once that it started anew; one of them checks it.
                 async with self._checking:
-                    await self._welcome(like)
+                    await self._bring_up(reference)
             except EngineStoppedError:
                 self.stopped()
             except EngineError as error:
@@ -53,43 +53,43 @@ class Member:
                 return await self.engine.drop(owner, segment_ids)
             except EngineStoppedError:
                 self.stopped()
-        self._owe(owner, segment_ids)
+        self._postpone(owner, segment_ids)
         return 0
 
     def stopped(self) -> None:
-        """It does not answer."""
+        """Note that the engine does not answer."""
         if self.up:
             _log.warning("The engine at %s does not answer.", self.engine.url)
         self.up = False
 
-    async def _welcome(self, like: Engine | None) -> None:
-        start = str((await self.engine.describe())["start"])
+    async def _bring_up(self, reference: Engine | None) -> None:
+        start = str((await self.engine.fetch_description())["start"])
         if start != self._start:
-            await self.engine.introduce()
+            await self.engine.inspect()
             self._start = start
-        if like is not None:
-            self._require_like(like)
-        while self._owed:
-            await self._pay(*self._owed.popitem())
+        if reference is not None:
+            self._require_same_model(reference)
+        while self._postponed:
+            await self._drop_now(*self._postponed.popitem())
         if not self.up:
             _log.info("The engine at %s is ready.", self.engine.url)
         self.up, self._refusal = True, ""
 
-    async def _pay(self, owner: str, ids: set[str] | None) -> None:
+    async def _drop_now(self, owner: str, ids: set[str] | None) -> None:
         try:
             await self.engine.drop(owner, None if ids is None else sorted(ids))
         except EngineError:
-            self._owe(owner, None if ids is None else sorted(ids))
+            self._postpone(owner, None if ids is None else sorted(ids))
             raise
 
-    def _require_like(self, like: Engine) -> None:
+    def _require_same_model(self, reference: Engine) -> None:
         info, verdict = self.engine.info, self.engine.conformance
-        if info.fingerprint != like.info.fingerprint:
+        if info.fingerprint != reference.info.fingerprint:
             raise EngineError(
-                f"it serves {info.model}, which is not the model {like.info.model} of the other "
-                "engines, or not with the same settings."
+                f"it serves {info.model}, which is not the model {reference.info.model} of the "
+                "other engines, or not with the same settings."
             )
-        if verdict.supported != like.conformance.supported:
+        if verdict.supported != reference.conformance.supported:
             raise EngineError(verdict.reason or "it passes the gate that another engine does not.")
 
     def _refused(self, error: EngineError) -> EngineError:
@@ -98,9 +98,9 @@ class Member:
         self.up, self._refusal = False, str(error)
         return error
 
-    def _owe(self, owner: str, segment_ids: Sequence[str] | None) -> None:
-        owed = self._owed.get(owner, set())
-        if segment_ids is None or owed is None:
-            self._owed[owner] = None
+    def _postpone(self, owner: str, segment_ids: Sequence[str] | None) -> None:
+        held_back = self._postponed.get(owner, set())
+        if segment_ids is None or held_back is None:
+            self._postponed[owner] = None
         else:
-            self._owed[owner] = owed | set(segment_ids)
+            self._postponed[owner] = held_back | set(segment_ids)

@@ -1,4 +1,4 @@
-"""Whether arena and cache fit the memory of the device, told before anything is loaded."""
+"""Check that arena and cache fit the device's memory, before anything is loaded."""
 
 from memory_engine.errors import ArenaTooLargeError
 

@@ -1,4 +1,4 @@
-"""vLLM in another process: `vllm serve` with the InferScale connector, over HTTP."""
+"""Remote engine: `vllm serve` with the InferScale connector, reached over HTTP."""
 
 import hashlib
 import json
@@ -10,7 +10,9 @@ from typing import Any
 
 import httpx
 
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.outcome import Outcome
+from memory_engine.connector.protocol.params import KEY, outcome_params, signed, with_ticket
+from memory_engine.connector.protocol.signature import api_key
 from memory_engine.engines.completions import completion_body, failure, piece
 from memory_engine.engines.vllm_engine import Output, VllmEngine
 from memory_engine.errors import EngineError, EngineStoppedError
@@ -35,7 +37,7 @@ class RemoteEngine(VllmEngine):
         self._starts: dict[str, str] = {}
         self._http = httpx.AsyncClient(
             base_url=self.url,
-            headers={"Authorization": f"Bearer {wire.api_key(signing_key)}"},
+            headers={"Authorization": f"Bearer {api_key(signing_key)}"},
             timeout=httpx.Timeout(timeout, connect=5.0),
             limits=_LIMITS,
         )
@@ -45,17 +47,17 @@ class RemoteEngine(VllmEngine):
 
         Raises EngineStoppedError when it cannot be reached, and EngineError for another key.
         """
-        await self.introduce()
+        await self.inspect()
 
     async def healthy(self) -> bool:
-        """Whether the server answers and its engine runs."""
+        """True if the server answers and its engine runs."""
         try:
             return (await self._http.get("/health", timeout=5.0)).is_success
         except httpx.TransportError:
             return False
 
     def home(self, owner: str) -> str:
-        """Which start of which engine the owner's last request reached, "" before any."""
+        """Start of the engine that the owner's last request reached, "" before any."""
         return self._starts.get(owner, "")
 
     async def aclose(self) -> None:
@@ -69,11 +71,11 @@ class RemoteEngine(VllmEngine):
         params: dict[str, object] | None,
         sampling: Sampling,
     ) -> AsyncGenerator[Output, None]:
-        # vLLM gives the account in a whole response only; there is nothing to stream of one token.
+        # vLLM gives the outcome in a whole response only; there is nothing to stream of one token.
         stream = sampling.max_tokens > 1
         ticket = uuid.uuid4().hex
         if params is not None:
-            params = wire.signed(wire.with_ticket(params, ticket) if stream else params, self._key)
+            params = signed(with_ticket(params, ticket) if stream else params, self._key)
         body = completion_body(token_ids, salt, params, sampling, stream=stream)
         headers = _session(owner)
         if not stream:
@@ -83,26 +85,26 @@ class RemoteEngine(VllmEngine):
         async with aclosing(self._stream(body, headers)) as chunks:
             async for chunk in chunks:
                 last = chunk.usage is not None and params is not None
-                yield Output(chunk, await self._account_of(owner, ticket) if last else {})
+                yield Output(chunk, await self._fetch_outcome(owner, ticket) if last else {})
 
-    async def _account_of(self, owner: str, ticket: str) -> dict[str, Any]:
-        """The account of a stream that has ended; none if its engine has stopped since."""
-        params = wire.signed(wire.account_params(owner, ticket), self._key)
+    async def _fetch_outcome(self, owner: str, ticket: str) -> Outcome:
+        """The outcome of a stream that has ended; none if its engine has stopped since."""
+        params = signed(outcome_params(owner, ticket), self._key)
         sampling = Sampling(max_tokens=1)
         body = completion_body([0], "control", params, sampling, stream=False)
         try:
             answer = await self._post(body, _session(owner))
         except EngineStoppedError:
             return {}
-        account = self._seen(owner, answer.get("kv_transfer_params"))
-        return {} if account.get("op") == "account" else account
+        outcome = self._seen(owner, answer.get("kv_transfer_params"))
+        return {} if outcome.get("op") == "outcome" else outcome
 
-    def _seen(self, owner: str, params: dict[str, Any] | None) -> dict[str, Any]:
-        """The connector's account in a response; notes which engine gave it."""
-        account: dict[str, Any] = (params or {}).get(wire.KEY, {})
-        if owner and account.get("start"):
-            self._starts[owner] = str(account["start"])
-        return account
+    def _seen(self, owner: str, params: dict[str, Any] | None) -> Outcome:
+        """The connector's outcome in a response; notes which engine gave it."""
+        outcome: Outcome = (params or {}).get(KEY, {})
+        if owner and outcome.get("start"):
+            self._starts[owner] = str(outcome["start"])
+        return outcome
 
     async def _post(self, body: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
         try:
@@ -145,7 +147,7 @@ class RemoteEngine(VllmEngine):
 
 
 def _session(owner: str) -> dict[str, str]:
-    """What a router sends a user to their engine by; it is no name, for it ends up in logs."""
+    """Header by which a router finds the owner's engine; a digest, for it ends up in logs."""
     return {SESSION_HEADER: hashlib.sha256(owner.encode()).hexdigest()[:32]} if owner else {}
 
 

@@ -1,4 +1,4 @@
-"""How vLLM is started with the InferScale connector."""
+"""Start of vLLM with the InferScale connector."""
 
 import os
 import signal
@@ -85,8 +85,7 @@ def engine_options(
     """
     from vllm.platforms import current_platform
 
-    arena_bytes = int(connector["arena_bytes"])
-    on_host = int(connector.get("host_bytes", 0))
+    arena_bytes, host_bytes = int(connector["arena_bytes"]), int(connector.get("host_bytes", 0))
     options: dict[str, Any] = {
         "dtype": dtype,
         "max_model_len": max_model_len,
@@ -95,27 +94,30 @@ def engine_options(
         # Where white space may stand between any two tokens of JSON, a greedy model can write
         # nothing else until its tokens are spent. `auto` refuses the flag.
         "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
-        "kv_transfer_config": {
-            "kv_connector": "InferScaleConnector",
-            "kv_connector_module_path": "memory_engine.connector",
-            "kv_role": "kv_both",
-            "kv_connector_extra_config": {"end_with_parent": True} | connector,
-        },
+        "kv_transfer_config": _transfer_config(connector),
     }
     if current_platform.is_cpu():
-        require_room(arena_bytes + on_host + (kv_cache_bytes or 0))
+        require_room(arena_bytes + host_bytes + (kv_cache_bytes or 0))
         # Compiling costs 50 s a start and gains nothing at this model size: DECISIONS.md.
-        options["enforce_eager"] = True
-    else:
-        require_room(on_host)
-        # Every block of a prompt costs host time before its first token. Of 8,052 tokens 500
-        # blocks of 16 cost 2 ms more than 126 of 64, and those 0.6 ms more than 63 of 128.
-        options["block_size"] = _GPU_BLOCK
-        if "compilation_config" not in more:
-            mode = graph_mode(_head_dim(model, dtype=dtype, max_model_len=max_model_len, **more))
-            options["compilation_config"] = {"cudagraph_mode": mode}
-        options["gpu_memory_utilization"] = gpu_utilization(arena_bytes, kv_cache_bytes)
+        return options | {"enforce_eager": True} | more
+    require_room(host_bytes)
+    if "compilation_config" not in more:
+        mode = graph_mode(_head_dim(model, dtype=dtype, max_model_len=max_model_len, **more))
+        options["compilation_config"] = {"cudagraph_mode": mode}
+    # Every block of a prompt costs host time before its first token. Of 8,052 tokens 500
+    # blocks of 16 cost 2 ms more than 126 of 64, and those 0.6 ms more than 63 of 128.
+    options["block_size"] = _GPU_BLOCK
+    options["gpu_memory_utilization"] = gpu_utilization(arena_bytes, kv_cache_bytes)
     return options | more
+
+
+def _transfer_config(connector: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kv_connector": "InferScaleConnector",
+        "kv_connector_module_path": "memory_engine.connector",
+        "kv_role": "kv_both",
+        "kv_connector_extra_config": {"end_with_parent": True} | connector,
+    }
 
 
 def graph_mode(head_dim: int) -> str:

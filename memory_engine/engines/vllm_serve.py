@@ -5,8 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory_engine.connector.protocol.signature import KEY_VARIABLE
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.signature import KEY_VARIABLE, api_key
 from memory_engine.engines.vllm_arguments import engine_options
 
 # What `vllm serve` runs. The command itself looks for a package of the name vllm, and the one
@@ -19,7 +18,7 @@ def serve_command(
 ) -> list[str]:
     """The command of an engine for `RemoteEngine`.
 
-    options: those of `launch.engine_options`. more: arguments of `vllm serve` as they are,
+    options: those of `vllm_arguments.engine_options`. more: arguments of `vllm serve` as they are,
     which win. Raises ArenaTooLargeError.
     """
     flags = engine_options(model, **options)
@@ -38,7 +37,7 @@ def serve_environment(environment: Mapping[str, str], signing_key: str) -> dict[
     """The engine's environment: no list of processes shows the secrets in it."""
     return dict(environment) | {
         KEY_VARIABLE: signing_key,
-        "VLLM_API_KEY": wire.api_key(signing_key),
+        "VLLM_API_KEY": api_key(signing_key),
         # As for the embedded engine: a forked one fails where CUDA was asked anything.
         "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
     }

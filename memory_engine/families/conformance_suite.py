@@ -1,4 +1,4 @@
-"""The conformance suite: every family of the table, one after the other, and what came out."""
+"""The conformance suite: the gate on every family of the table, one after the other."""
 
 import json
 import tempfile
@@ -17,7 +17,7 @@ _MIB = 1 << 20
 
 
 class Outcome(StrEnum):
-    """What KV injection does with a family."""
+    """Result of KV injection for a family."""
 
     SUPPORTED = "supported"
     REFUSED = "refused"  # the model is served as text
@@ -27,7 +27,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the suite found. `errors` are those of the conformance gate.
+    """Result of the suite for a family. `errors` are those of the conformance gate.
 
     `contrast` is what the gate's last check finds if other tokens are injected than are
     served: how much it would see.

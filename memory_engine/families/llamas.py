@@ -1,4 +1,4 @@
-"""Llama and what is built like it, with every scaling of RoPE."""
+"""Families built like Llama, with every scaling of RoPE."""
 
 from typing import Any
 

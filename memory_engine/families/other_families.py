@@ -1,4 +1,4 @@
-"""Other pairings, other ways to tell positions, and other caches than keys and values."""
+"""Families with other pairings, other position encodings, or other caches than KV."""
 
 from typing import Any
 

@@ -174,7 +174,8 @@ class Layout:
             ids = [*frame.start, *encode(SYSTEM)]
         for recalled in body:
             segment = segments[recalled.fact.id]
-            spans.append(Span(segment.segment_id, len(ids), len(segment.token_ids)))
+            end = len(ids) + len(segment.token_ids)
+            spans.append(Span(segment.segment_id, len(ids), end))
             ids += segment.token_ids
         ids += told
         ids += frame.system_to_user

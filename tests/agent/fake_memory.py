@@ -149,7 +149,8 @@ class FakeMemory:
         used = sorted(recalled, key=lambda r: order[r.fact.id])
         ids, spans = tokens(PREFIX), [Span(self._segment(owner, PREFIX), 0, len(PREFIX))]
         for item in used:
-            spans.append(Span(self._segment(owner, item.fact.text), len(ids), len(item.fact.text)))
+            end = len(ids) + len(item.fact.text)
+            spans.append(Span(self._segment(owner, item.fact.text), len(ids), end))
             ids += tokens(item.fact.text)
         if instructions:
             ids += tokens(f"\nsystem: {instructions}")

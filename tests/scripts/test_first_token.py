@@ -10,7 +10,7 @@ from memory_engine.errors import EngineError
 from memory_engine.types import Mode
 from scripts.first_token import measure, timed, timed_connector
 from scripts.stages import LATE, STAGES, as_table
-from tests.memory_engine.engines.tiny_vllm import TinyEngine, tiny_engine
+from tests.memory_engine.engines.real_vllm.tiny_vllm import TinyEngine, tiny_engine
 
 MATERIAL = PromptMaterial.cut_from([3 + i % 500 for i in random_tokens(5000, 92)], 4, 10)
 

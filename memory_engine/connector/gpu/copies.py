@@ -1,4 +1,4 @@
-"""The copies between arena and paged cache in plain torch: the reference, and the CPU's way.
+"""Copies between arena and paged cache in plain torch: the reference, also for the CPU.
 
 `fused` does the same in one kernel launch each; the same tests run both.
 """
@@ -19,7 +19,7 @@ _CHUNK_GPU, _CHUNK_CPU = 1 << 30, 3 << 19
 
 
 class Copies(Protocol):
-    """What the worker orders. `index` is int32 [3, tokens] on the store's device.
+    """Interface of the copies. `index` is int32 [3, tokens] on the store's device.
 
     Its rows are arena slots, flat page slots and positions, as in `metadata.Transfer`.
     Everything is queued on the current stream; nothing waits for the device.
@@ -58,7 +58,7 @@ class TorchCopies:
         for part in self._chunks(store, arena):
             kv = store.get(arena[part])
             for rope, rows in self._ropes:
-                self._turn(rope.rotate, kv[:, :, 0], rows, positions[part])
+                self._apply(rope.rotate, kv[:, :, 0], rows, positions[part])
             keys[:, part] = kv[:, :, 0].transpose(0, 1)
             values[:, part] = kv[:, :, 1].transpose(0, 1)
         for layer, key, value in zip(self._layers, keys, values, strict=True):
@@ -87,7 +87,7 @@ class TorchCopies:
         """
         kv = torch.stack([layer.read(pages) for layer in self._layers], dim=1).float()
         for rope, rows in self._ropes:
-            self._turn(rope.unrotate, kv[:, :, 0], rows, positions)
+            self._apply(rope.unrotate, kv[:, :, 0], rows, positions)
         return kv
 
     def _by_layer(self, tokens: int) -> torch.Tensor:
@@ -103,17 +103,17 @@ class TorchCopies:
         size = max(1, most // (store.data[0].numel() * 4))
         return (slice(start, start + size) for start in range(0, slots.numel(), size))
 
-    def _turn(
-        self, turn: "Turn", keys: torch.Tensor, rows: list[int], positions: torch.Tensor
+    def _apply(
+        self, rotation: "Rotation", keys: torch.Tensor, rows: list[int], positions: torch.Tensor
     ) -> None:
-        """Apply `turn` in place to the layers `rows` of keys [tokens, layers, ...]."""
+        """Apply `rotation` in place to the layers `rows` of keys [tokens, layers, ...]."""
         if len(rows) == len(self._layers):
-            turn(keys, positions)
+            rotation(keys, positions)
         else:
-            keys[:, rows] = turn(keys[:, rows], positions)
+            keys[:, rows] = rotation(keys[:, rows], positions)
 
 
-class Turn(Protocol):
+class Rotation(Protocol):
     """`Rope.rotate` or `Rope.unrotate`."""
 
     def __call__(self, keys: torch.Tensor, positions: torch.Tensor) -> torch.Tensor: ...

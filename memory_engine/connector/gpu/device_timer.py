@@ -1,4 +1,4 @@
-"""How long the device works on something, without waiting for it."""
+"""Timer of work on the device that does not wait for it."""
 
 import time
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class DeviceTimer:
         self._open.append((name, begin, end))
 
     def take(self) -> dict[str, float]:
-        """What has been finished since the last call."""
+        """Seconds of the work finished since the last call, by name."""
         still_open = []
         for name, begin, end in self._open:
             if end.query():

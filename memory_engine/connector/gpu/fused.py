@@ -1,4 +1,4 @@
-"""The copies between arena and paged cache on a GPU, one Triton launch each."""
+"""Fused copies between arena and paged cache on a GPU, one Triton launch each."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the connector needs to know of the live model: its layers, their RoPE, its limits."""
+"""Facts about the live model: whether it is supported, its layers' RoPE, bytes per token."""
 
 import gc
 from typing import Any
@@ -13,9 +13,7 @@ from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbeddingBase
 
 from memory_engine.connector.gpu.rope import Rope
 from memory_engine.connector.gpu.transformers_rope import runs_through_transformers, shared_ropes
-from memory_engine.connector.unsupported import UnsupportedError
-
-__all__ = ["UnsupportedError", "find_ropes", "kv_bytes_per_token", "require_supported"]
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 
 
 def require_supported(vllm_config: Any, kv_cache_config: Any) -> None:
@@ -102,7 +100,7 @@ def _around(layers: dict[str, Any]) -> tuple[dict[str, torch.nn.Module], list[to
 
 
 def _rotates(attention: torch.nn.Module) -> bool:
-    """Whether a module uses the RoPE it owns; in models with NoPE layers some do not.
+    """True if a module uses the RoPE it owns; in models with NoPE layers some do not.
 
     The probe finds a layer that is judged wrongly here.
     """

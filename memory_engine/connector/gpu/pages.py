@@ -97,7 +97,7 @@ class PagedLayer:
         return self.cache.shape[0] - 1
 
     def same_layout(self, other: "PagedLayer") -> bool:
-        """Whether the two layers store their pages alike."""
+        """True if the two layers store their pages alike."""
         return (
             self.cache.shape == other.cache.shape
             and self.cache.stride() == other.cache.stride()
@@ -106,7 +106,7 @@ class PagedLayer:
         )
 
     def _offsets(self) -> torch.Tensor:
-        """Where each element lies from the start of its page in memory: as `_places`."""
+        """Offsets of the elements from the start of their page in memory, shaped as `_places`."""
         assert self._places is not None
         rest, offsets = self._places, torch.zeros_like(self._places)
         for size, stride in zip(self.cache.shape[:0:-1], self.cache.stride()[:0:-1], strict=True):

@@ -1,4 +1,4 @@
-"""Whether the connector understands a model, measured on one prefill of a repeated token.
+"""Check of a model's KV on one prefill of a repeated token.
 
 In a prompt of one token repeated, every position has the same embedding, and attention
 averages equal values: so at every layer each position has the same hidden state, and its
@@ -11,14 +11,23 @@ With segments of that token injected, encoded at other positions and in another 
 same must hold across injected and prefilled positions: this proves the injection's shift.
 """
 
+from dataclasses import dataclass, field
+
 import torch
 
-from memory_engine.connector.metadata import Verdict
 from memory_engine.connector.segments.tier_store import FP8
 
 # Relative deviation from the first position that rounding explains, by the dtype of the cache
 # and that of the store.
 TOLERANCE = {torch.float32: 5e-3, torch.float16: 2e-2, torch.bfloat16: 6e-2, FP8: 0.15}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Result of a probe. `errors` are relative deviations by check; `reason` if refused."""
+
+    reason: str = ""
+    errors: dict[str, float] = field(default_factory=dict)
 
 
 def judge(kv: torch.Tensor, *dtypes: torch.dtype) -> Verdict:

@@ -13,7 +13,7 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Rope:
-    """How one layer rotates its keys.
+    """Rotation of one layer's keys.
 
     `table` is fp32 [max_position, rotary_dim], cosines in the first half of a row and
     sines in the second. Only the first rotary_dim dimensions of a head are rotated.

@@ -1,4 +1,4 @@
-"""How a step's index arrays reach the device without a wait."""
+"""Transfer of a step's index arrays to the device, without a wait."""
 
 import torch
 
@@ -7,7 +7,7 @@ _SMALLEST = 1 << 14
 
 
 class Staging:
-    """Page-locked buffers, used in turn, from which copies to `device` run by themselves."""
+    """Page-locked buffers, taken round robin, from which copies to `device` run unattended."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

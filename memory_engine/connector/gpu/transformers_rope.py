@@ -12,14 +12,14 @@ from typing import Any
 import torch
 
 from memory_engine.connector.gpu.rope import Rope
-from memory_engine.connector.unsupported import UnsupportedError
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 
 _BY_LENGTH = ("dynamic", "longrope")  # their frequencies change with the prompt's length
 _TRIED = 7  # positions on which the pairings are compared
 
 
 def runs_through_transformers(module: torch.nn.Module) -> bool:
-    """Whether `module` is a Transformers model that owns the RoPE of all its layers."""
+    """True if `module` is a Transformers model that owns the RoPE of all its layers."""
     rotary = getattr(module, "rotary_emb", None)
     return rotary is not None and type(rotary).__module__.startswith("transformers.")
 

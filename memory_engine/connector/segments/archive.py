@@ -1,24 +1,46 @@
-"""The scheduler's side of snapshots: what is written, and what is read back.
+"""The scheduler side of snapshots: plans writing and reading them.
 
-What is read back stays hidden from every request until all ranks have said that it is
-there, and is given up if one could not.
+Segments that are read back stay hidden from every request until all ranks have said that
+they are there, and are given up if one could not.
 """
 
 from dataclasses import dataclass
 
-from memory_engine.connector.metadata import RestoreOrder, SnapshotOrder
 from memory_engine.connector.segments import snapshots
 from memory_engine.connector.segments.snapshots import Contents
-from memory_engine.connector.segments.tiers import Tiers
+from memory_engine.connector.segments.tiers import Held, Reserved, Tiers
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
-    """Where snapshots are, "" for nowhere, how many bytes they may take, and the ranks."""
+    """Folder of snapshots, "" for none, its limit in bytes, and the number of ranks."""
 
     folder: str = ""
     budget: int = 0
     ranks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotOrder:
+    """Write an owner's segments to `folder`; the folder may hold `budget` bytes."""
+
+    request_id: str
+    folder: str
+    owner: str
+    budget: int
+    contents: Contents
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOrder:
+    """Read rows of an owner's snapshot, of that version, into reserved slots."""
+
+    request_id: str
+    folder: str
+    owner: str
+    version: str
+    reserved: Reserved
 
 
 class Archive:
@@ -70,7 +92,7 @@ class Archive:
     def orders(
         self, saving: set[str]
     ) -> tuple[tuple[SnapshotOrder, ...], tuple[RestoreOrder, ...]]:
-        """What is to be done in this step; `saving` are segments whose KV comes only with it."""
+        """The orders for this step; `saving` are segments whose KV comes only with it."""
         written = []
         for request_id, (owner, fingerprint) in self._asked.items():
             held = self._tiers.contents(owner, saving)

@@ -1,4 +1,4 @@
-"""Which segments are resident, in which arena slots: the scheduler's side of the arena.
+"""The scheduler side of the arena: resident segments and their slots.
 
 Plain bookkeeping over integers; the tensors live with the worker, at the same slots.
 """
@@ -164,7 +164,7 @@ class Arena:
         return min(self._free_count, self._owner_limit - self._owned[owner])
 
     def resident(self, segment_id: str) -> bool:
-        """Whether slots are held under this id, by any owner, doomed or not."""
+        """True if slots are held under this id, by any owner, doomed or not."""
         return segment_id in self._segments
 
     def stats(self) -> dict[str, int]:

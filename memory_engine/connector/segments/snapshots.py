@@ -22,7 +22,7 @@ _MODE_FILE, _MODE_FOLDER = 0o600, 0o700  # what a file holds can be turned back 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a snapshot holds: ids with their lengths in tokens, in the order of its rows.
+    """Contents of a snapshot: ids with their lengths in tokens, in the order of its rows.
 
     fingerprint: of the model that computed it (`EngineInfo.fingerprint`).
     """
@@ -37,7 +37,7 @@ class Contents:
 
 
 def path_of(folder: str, owner: str, rank: int, ranks: int) -> Path:
-    """Where a rank's part of an owner's snapshot is."""
+    """Path of a rank's part of an owner's snapshot."""
     digest = hashlib.sha256(owner.encode()).hexdigest()[:32]
     return Path(folder) / f"{digest}.{rank}of{ranks}.safetensors"
 
@@ -62,7 +62,7 @@ def write(path: Path, contents: Contents, rows: Sequence[torch.Tensor]) -> None:
 
 
 def contents(path: Path) -> Contents | None:
-    """What the file holds, or None if there is no file, or none that can be read."""
+    """Contents of the file, or None if there is no file, or none that can be read."""
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}

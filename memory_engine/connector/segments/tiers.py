@@ -1,4 +1,4 @@
-"""Device memory and host memory behind it: which segments are where, and the moves between.
+"""Tiers: segments in device memory and in host memory behind it, and the moves between.
 
     allocate -> device --evicted--> host --evicted--> gone
                        <-promoted--
@@ -20,7 +20,7 @@ from memory_engine.connector.segments.arena import Arena, Segment, Slots
 
 
 class Direction(StrEnum):
-    """Where a move takes KV to."""
+    """Direction of a move."""
 
     DEMOTE = "device to host"
     PROMOTE = "host to device"
@@ -69,7 +69,7 @@ class Tiers:
         device.on_evict = self._demote
 
     def find(self, owner: str, segment_id: str) -> bool:
-        """Whether the segment is at hand, on either tier; does not count as a use."""
+        """True if the segment is at hand, on either tier; does not count as a use."""
         return self._device.find(owner, segment_id) is not None or (
             self._host is not None and self._host.find(owner, segment_id) is not None
         )
@@ -82,7 +82,7 @@ class Tiers:
         return 0 if segment is None else segment.length
 
     def taken(self, segment_id: str) -> bool:
-        """Whether the id is held by anyone, dropped while pinned or not."""
+        """True if the id is held by anyone, dropped while pinned or not."""
         return self._device.resident(segment_id) or (
             self._host is not None and self._host.resident(segment_id)
         )

@@ -21,7 +21,7 @@ def test_a_prompt_is_prefix_facts_question_and_its_spans_cover_the_first_two() -
     cut = material()
     prompt = cut.prompt(range(3))
     assert prompt.token_ids == cut.prefix + sum(cut.facts, []) + cut.question  # noqa: RUF017
-    ends = [span.start + span.length for span in prompt.spans]
+    ends = [span.end for span in prompt.spans]
     assert [span.start for span in prompt.spans] == [0, *ends[:-1]]
     assert ends[-1] == len(prompt.token_ids) - QUESTION_TOKENS
 
@@ -53,7 +53,7 @@ def test_runs_keep_every_fact_once_behind_its_window() -> None:
     for run in runs:
         for span in run.spans[1:]:
             number = int(span.segment_id.rsplit("-", 1)[1])
-            assert run.token_ids[span.start : span.start + span.length] == cut.facts[number]
+            assert run.token_ids[span.start : span.end] == cut.facts[number]
 
 
 def test_without_facts_the_prefix_alone_is_encoded() -> None:

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_engine.connector.metadata import StepOrders, Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import StepOrders, WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Direction, Tiers
+from tests.memory_engine.connector.request_builder import raw_request
 
 BLOCK, BLOCKS, DEVICE, HOST = 4, 14, 23, 17
 # The KV of one token, told by the request and the position where it was computed.
@@ -74,8 +76,8 @@ class PlayedVllm:
         self.cached: dict[int, Kv] = {}
 
     def arrive(self, request: Played) -> None:
-        text = " ".join(f"{i}:{start}:{length}" for i, start, length in request.spans)
-        raw = {"op": request.op, "owner": request.owner, "segments": text}
+        text = " ".join(f"{i}:{start}:{start + length}" for i, start, length in request.spans)
+        raw = raw_request(request.op, request.owner, segments=text)
         self.side.arrived(request.name, raw, request.tokens)
         self.requests[request.name] = request
         self.waiting.append(request)
@@ -87,17 +89,17 @@ class PlayedVllm:
 
     def control(self, op: str, owner: str, segments: str | None = None) -> int:
         """A request that acts when it arrives, and is aborted then."""
-        self.side.arrived("control", {"op": op, "owner": owner, "segments": segments}, 1)
-        return int(self._account("control")["count"])
+        self.side.arrived("control", raw_request(op, owner, segments=segments), 1)
+        return int(self._outcome("control")["count"])
 
     def finish(self, request: Played) -> dict[str, Any]:
-        """The request ended or was aborted, at any point; its account."""
+        """The request ended or was aborted, at any point; its outcome."""
         if request in self.running:
             self.running.remove(request)
         else:
             self.waiting.remove(request)
         self._free(request)
-        return self._account(request.name)
+        return self._outcome(request.name)
 
     def preempt(self) -> None:
         victim = self.running.pop()
@@ -147,11 +149,11 @@ class PlayedVllm:
             for slot, page in zip(plan.save.arena.tolist(), plan.save.pages.tolist(), strict=True):
                 device[slot] = pages[page]
 
-    def _account(self, name: str) -> dict[str, Any]:
+    def _outcome(self, name: str) -> dict[str, Any]:
         answer = self.side.finished(name)
         assert answer is not None
-        account: dict[str, Any] = answer[KEY]
-        return account
+        outcome: dict[str, Any] = answer[KEY]
+        return outcome
 
     def _free(self, request: Played) -> None:
         self.free += request.blocks
@@ -201,7 +203,7 @@ class PlayedVllm:
             request.computed += count
             for at in range(request.computed):
                 expected[request.page(at)] = request.injected.get(at, (name, at))
-        plan = self.side.plan_step(steps)
+        plan = self.side.step_orders(steps)
         self.saving = set()
         for name, (_, _, blocks) in steps.items():
             self._note_saved(plan, self.requests[name], set(blocks))

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from memory_engine.connector.connector import InferScaleConnector
-from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
-
-SEGMENT = {"owner": "anna", "segments": "a:0:3"}
+from tests.memory_engine.connector.request_builder import raw_request
 
 
 def connector() -> InferScaleConnector:
@@ -28,7 +28,7 @@ def connector() -> InferScaleConnector:
 def request(name: str, op: str = "inject", **changes: Any) -> Any:
     plain = {
         "request_id": name,
-        "kv_transfer_params": {KEY: {"op": op} | SEGMENT},
+        "kv_transfer_params": {KEY: raw_request(op, "anna", segments="a:0:3")},
         "prompt_token_ids": list(range(9)),
         "prompt_embeds": None,
         "num_prompt_tokens": 9,
@@ -43,7 +43,7 @@ def request(name: str, op: str = "inject", **changes: Any) -> Any:
 def known(side: InferScaleConnector) -> InferScaleConnector:
     """With anna's segment `a` encoded."""
     side.on_new_request(request("e", "encode"))
-    side.scheduler.plan_step({"e": (0, 9, [0, 1, 2])})
+    side.scheduler.step_orders({"e": (0, 9, [0, 1, 2])})
     side.request_finished(request("e", "encode"), [])
     return side
 
@@ -99,5 +99,5 @@ def test_a_request_that_wants_all_its_logits_is_not_injected() -> None:
     side.on_new_request(asked)
     assert side.get_num_new_matched_tokens(asked, 0) == (0, False)
     assert side.scheduler.stats()["pinned_segments"] == 1  # the one just encoded
-    side.scheduler.plan_step({})
+    side.scheduler.step_orders({})
     side.scheduler.check_integrity()

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
+from tests.memory_engine.connector.request_builder import raw_request
 
 PROMPT = 20
 
@@ -19,52 +21,52 @@ def opened(capacity: int = 40) -> SchedulerSide:
 
 
 def encode(side: SchedulerSide, segments: str, owner: str = "anna", tokens: int = PROMPT) -> None:
-    raw = {"op": "encode", "owner": owner, "segments": segments}
+    raw = raw_request("encode", owner, segments=segments)
     side.arrived("encode", raw, tokens)
-    side.plan_step({"encode": (0, tokens, list(range(5)))})
+    side.step_orders({"encode": (0, tokens, list(range(5)))})
     side.finished("encode")
     # The step after it: what was saved is there, and no longer pinned.
-    side.plan_step({})
+    side.step_orders({})
 
 
 def inject(side: SchedulerSide, segments: str, request: str = "r", owner: str = "anna") -> None:
-    side.arrived(request, {"op": "inject", "owner": owner, "segments": segments}, PROMPT)
+    side.arrived(request, raw_request("inject", owner, segments=segments), PROMPT)
 
 
-def account(side: SchedulerSide, request: str) -> dict[str, object]:
+def outcome(side: SchedulerSide, request: str) -> dict[str, object]:
     found = side.finished(request)
     assert found is not None
     result: dict[str, object] = found[KEY]
     return result
 
 
-def test_a_request_without_parameters_has_no_account() -> None:
+def test_a_request_without_parameters_has_no_outcome() -> None:
     assert opened().finished("unknown") is None
 
 
 def test_resident_segments_are_loaded_to_the_requests_own_pages() -> None:
     side = opened()
-    encode(side, "a:2:3 b:5:4")
-    inject(side, "b:0:4 a:4:3")
+    encode(side, "a:2:5 b:5:9")
+    inject(side, "b:0:4 a:4:7")
     assert side.lookup("r", PROMPT, 0) == 7
     side.admitted("r", 7)
-    load = side.plan_step({"r": (7, 13, [9, 4, 2, 1, 0])}).load
+    load = side.step_orders({"r": (7, 13, [9, 4, 2, 1, 0])}).load
     assert load is not None
     assert load.positions.tolist() == list(range(7))
     assert load.pages.tolist() == [36, 37, 38, 39, 16, 17, 18]
-    assert account(side, "r")["injected"] == 7
+    assert outcome(side, "r")["injected"] == 7
     side.check_integrity()
 
 
 def test_the_tokens_loaded_are_those_that_were_saved() -> None:
     side = opened()
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:2:3 b:5:4"}, PROMPT)
-    save = side.plan_step({"e": (0, PROMPT, list(range(5)))}).save
+    side.arrived("e", raw_request("encode", "anna", segments="a:2:5 b:5:9"), PROMPT)
+    save = side.step_orders({"e": (0, PROMPT, list(range(5)))}).save
     assert save is not None
     assert save.pages.tolist() == [2, 3, 4, 5, 6, 7, 8]
-    inject(side, "b:0:4 a:4:3")
+    inject(side, "b:0:4 a:4:7")
     side.admitted("r", side.lookup("r", PROMPT, 0))
-    load = side.plan_step({"r": (7, 13, list(range(5)))}).load
+    load = side.step_orders({"r": (7, 13, list(range(5)))}).load
     assert load is not None
     assert load.arena.tolist() == [*save.arena[3:].tolist(), *save.arena[:3].tolist()]
 
@@ -72,12 +74,12 @@ def test_the_tokens_loaded_are_those_that_were_saved() -> None:
 @pytest.mark.parametrize("local", range(8))
 def test_a_local_hit_of_any_length_leaves_the_rest_to_the_arena(local: int) -> None:
     side = opened()
-    encode(side, "a:0:3 b:3:4")
-    inject(side, "a:0:3 b:3:4")
+    encode(side, "a:0:3 b:3:7")
+    inject(side, "a:0:3 b:3:7")
     external = side.lookup("r", PROMPT, local)
     assert external == max(0, 7 - local)
     side.admitted("r", external)
-    load = side.plan_step({"r": (7, 13, list(range(5)))}).load
+    load = side.step_orders({"r": (7, 13, list(range(5)))}).load
     assert (load.positions.tolist() if load else []) == list(range(local, 7))
 
 
@@ -89,21 +91,21 @@ def test_one_token_stays_for_the_forward_pass() -> None:
     assert side.lookup("r", PROMPT, 19) == 0
 
 
-def test_injection_ends_at_the_first_missing_segment_and_the_account_names_it() -> None:
+def test_injection_ends_at_the_first_missing_segment_and_the_outcome_names_it() -> None:
     side = opened()
-    encode(side, "a:0:3 c:3:2")
-    inject(side, "a:0:3 b:3:4 c:7:2")
+    encode(side, "a:0:3 c:3:5")
+    inject(side, "a:0:3 b:3:7 c:7:9")
     side.admitted("r", side.lookup("r", PROMPT, 0))
-    side.plan_step({"r": (3, 17, list(range(5)))})
-    found = account(side, "r")
+    side.step_orders({"r": (3, 17, list(range(5)))})
+    found = outcome(side, "r")
     assert found["injected"] == 3
     assert found["missing"] == ["b"]
 
 
 def test_segments_that_do_not_reach_back_to_the_local_hit_are_not_injected() -> None:
     side = opened()
-    encode(side, "a:4:3")
-    inject(side, "a:4:3")
+    encode(side, "a:4:7")
+    inject(side, "a:4:7")
     assert side.lookup("r", PROMPT, 0) == 0
     assert side.lookup("r", PROMPT, 4) == 3
 
@@ -113,15 +115,15 @@ def test_another_owner_never_gets_a_segment() -> None:
     encode(side, "a:0:3", owner="anna")
     inject(side, "a:0:3", owner="ben")
     assert side.lookup("r", PROMPT, 0) == 0
-    assert account(side, "r")["missing"] == ["a"]
+    assert outcome(side, "r")["missing"] == ["a"]
 
 
 def test_another_owner_cannot_replace_a_segment() -> None:
     side = opened()
     encode(side, "a:0:3", owner="anna")
-    side.arrived("e", {"op": "encode", "owner": "ben", "segments": "a:0:3"}, PROMPT)
-    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
-    assert account(side, "e")["rejected"] == ["a"]
+    side.arrived("e", raw_request("encode", "ben", segments="a:0:3"), PROMPT)
+    assert side.step_orders({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert outcome(side, "e")["rejected"] == ["a"]
 
 
 def test_looking_up_twice_promises_the_same_and_leaks_no_pin() -> None:
@@ -129,7 +131,7 @@ def test_looking_up_twice_promises_the_same_and_leaks_no_pin() -> None:
     encode(side, "a:0:3")
     inject(side, "a:0:3")
     assert [side.lookup("r", PROMPT, 0) for _ in range(3)] == [3, 3, 3]
-    side.plan_step({})
+    side.step_orders({})
     side.check_integrity()
     assert side.stats()["pinned_segments"] == 0
 
@@ -138,9 +140,9 @@ def test_a_promised_segment_is_not_evicted_by_an_encode_of_the_same_step() -> No
     side = opened(capacity=6)
     encode(side, "a:0:6")
     inject(side, "a:0:6")
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "b:0:6"}, PROMPT)
+    side.arrived("e", raw_request("encode", "anna", segments="b:0:6"), PROMPT)
     side.admitted("r", side.lookup("r", PROMPT, 0))
-    plan = side.plan_step({"r": (6, 14, list(range(5))), "e": (0, PROMPT, list(range(5)))})
+    plan = side.step_orders({"r": (6, 14, list(range(5))), "e": (0, PROMPT, list(range(5)))})
     assert plan.load is not None
     assert plan.load.positions.size == 6
     side.check_integrity()
@@ -151,31 +153,31 @@ def test_a_segment_evicted_while_the_request_waits_is_prefilled() -> None:
     encode(side, "a:0:6")
     inject(side, "a:0:6")
     assert side.lookup("r", PROMPT, 0) == 6
-    side.plan_step({})
+    side.step_orders({})
     encode(side, "b:0:6")
     assert side.lookup("r", PROMPT, 0) == 0
-    assert account(side, "r")["missing"] == ["a"]
+    assert outcome(side, "r")["missing"] == ["a"]
 
 
 def test_an_encode_in_chunks_saves_each_span_when_it_is_whole() -> None:
     side = opened()
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:2:3 b:5:4"}, PROMPT)
-    assert side.plan_step({"e": (0, 4, [0])}).save is None
-    second = side.plan_step({"e": (4, 3, [0, 1])}).save
+    side.arrived("e", raw_request("encode", "anna", segments="a:2:5 b:5:9"), PROMPT)
+    assert side.step_orders({"e": (0, 4, [0])}).save is None
+    second = side.step_orders({"e": (4, 3, [0, 1])}).save
     assert second is not None
     assert second.positions.tolist() == [2, 3, 4]
-    third = side.plan_step({"e": (7, 5, [0, 1, 2])}).save
+    third = side.step_orders({"e": (7, 5, [0, 1, 2])}).save
     assert third is not None
     assert third.positions.tolist() == [5, 6, 7, 8]
-    assert account(side, "e")["saved"] == ["a", "b"]
+    assert outcome(side, "e")["saved"] == ["a", "b"]
 
 
 def test_a_preempted_encode_saves_nothing_twice() -> None:
     side = opened()
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:3 b:5:4"}, PROMPT)
-    side.plan_step({"e": (0, 4, [0])})
-    side.plan_step({})
-    resumed = side.plan_step({"e": (0, 12, [7, 8, 9])}).save
+    side.arrived("e", raw_request("encode", "anna", segments="a:0:3 b:5:9"), PROMPT)
+    side.step_orders({"e": (0, 4, [0])})
+    side.step_orders({})
+    resumed = side.step_orders({"e": (0, 12, [7, 8, 9])}).save
     assert resumed is not None
     assert resumed.positions.tolist() == [5, 6, 7, 8]
 
@@ -186,7 +188,7 @@ def test_a_preempted_injection_is_planned_anew_at_its_new_pages() -> None:
     inject(side, "a:0:3")
     for blocks in ([0, 1], [6, 7]):
         side.admitted("r", side.lookup("r", PROMPT, 0))
-        load = side.plan_step({"r": (3, 5, blocks)}).load
+        load = side.step_orders({"r": (3, 5, blocks)}).load
         assert load is not None
         assert load.pages.tolist() == [blocks[0] * 4 + i for i in range(3)]
 
@@ -203,40 +205,40 @@ def test_a_request_that_ends_before_it_was_admitted_leaves_no_pin() -> None:
 
 def test_a_span_of_another_length_than_its_segment_counts_as_missing() -> None:
     side = opened()
-    encode(side, "a:0:3 b:3:4")
-    inject(side, "a:0:2 b:2:4", request="short")
-    inject(side, "a:0:5 b:5:4", request="long")
+    encode(side, "a:0:3 b:3:7")
+    inject(side, "a:0:2 b:2:6", request="short")
+    inject(side, "a:0:5 b:5:9", request="long")
     for request in ("short", "long"):
         assert side.lookup(request, PROMPT, 0) == 0
-        assert account(side, request)["missing"] == ["a"]
+        assert outcome(side, request)["missing"] == ["a"]
 
 
 def test_an_encode_of_another_length_replaces_nothing() -> None:
     side = opened()
     encode(side, "a:0:3")
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:5"}, PROMPT)
-    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
-    assert account(side, "e")["rejected"] == ["a"]
+    side.arrived("e", raw_request("encode", "anna", segments="a:0:5"), PROMPT)
+    assert side.step_orders({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert outcome(side, "e")["rejected"] == ["a"]
 
 
-def test_the_account_tells_of_the_first_admission_whatever_a_preempted_request_finds() -> None:
+def test_the_outcome_tells_of_the_first_admission_whatever_a_preempted_request_finds() -> None:
     side = opened()
-    encode(side, "a:0:3 b:3:4")
-    inject(side, "a:0:3 b:3:4")
+    encode(side, "a:0:3 b:3:7")
+    inject(side, "a:0:3 b:3:7")
     side.admitted("r", side.lookup("r", PROMPT, 0))
-    side.plan_step({"r": (7, 13, list(range(5)))})
-    side.arrived("d", {"op": "drop", "owner": "anna", "segments": "b"}, 1)
+    side.step_orders({"r": (7, 13, list(range(5)))})
+    side.arrived("d", raw_request("drop", "anna", segments="b"), 1)
     assert side.lookup("r", PROMPT + 3, 4) == 0
     side.admitted("r", 0)
-    found = account(side, "r")
+    found = outcome(side, "r")
     assert (found["injected"], found["cached"], found["missing"]) == (7, 0, [])
 
 
 def test_a_dropped_segment_is_not_injected() -> None:
     side = opened()
-    encode(side, "a:0:3 b:3:2")
-    side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
-    assert account(side, "d")["count"] == 1
+    encode(side, "a:0:3 b:3:5")
+    side.arrived("d", raw_request("drop", "anna", segments="a"), 1)
+    assert outcome(side, "d")["count"] == 1
     inject(side, "a:0:3")
     assert side.lookup("r", PROMPT, 0) == 0
     side.check_integrity()
@@ -244,9 +246,9 @@ def test_a_dropped_segment_is_not_injected() -> None:
 
 def test_nothing_is_injected_or_encoded_before_a_probe_has_passed() -> None:
     side = SchedulerSide(Tiers(Arena(40)), block_size=4)
-    side.arrived("e", {"op": "encode", "owner": "anna", "segments": "a:0:3"}, PROMPT)
-    assert side.plan_step({"e": (0, PROMPT, list(range(5)))}).save is None
-    assert "probe" in str(account(side, "e")["error"])
+    side.arrived("e", raw_request("encode", "anna", segments="a:0:3"), PROMPT)
+    assert side.step_orders({"e": (0, PROMPT, list(range(5)))}).save is None
+    assert "probe" in str(outcome(side, "e")["error"])
 
 
 def test_a_refusal_by_any_probe_closes_the_arena_for_good() -> None:
@@ -255,25 +257,25 @@ def test_a_refusal_by_any_probe_closes_the_arena_for_good() -> None:
     side.report(WorkerReport({"q": Verdict()}))
     inject(side, "a:0:3")
     assert side.lookup("r", PROMPT, 0) == 0
-    assert account(side, "r")["error"] == "keys depend on the position"
+    assert outcome(side, "r")["error"] == "keys depend on the position"
 
 
 def test_a_malformed_request_runs_as_text_and_is_told_why() -> None:
     side = opened()
-    side.arrived("r", {"op": "inject", "owner": "anna", "segments": "a:0:0"}, PROMPT)
+    side.arrived("r", raw_request("inject", "anna", segments="a:0:0"), PROMPT)
     assert side.lookup("r", PROMPT, 0) == 0
     assert not side.needs_step("r")
-    assert "a segment must be" in str(account(side, "r")["error"])
+    assert "a segment must be" in str(outcome(side, "r")["error"])
 
 
 def test_several_requests_of_a_step_are_one_transfer() -> None:
     side = opened()
-    encode(side, "a:0:3 b:3:4")
+    encode(side, "a:0:3 b:3:7")
     inject(side, "a:0:3", request="r1")
     inject(side, "b:0:4", request="r2")
     for request in ("r1", "r2"):
         side.admitted(request, side.lookup(request, PROMPT, 0))
-    load = side.plan_step({"r1": (3, 9, [0, 1]), "r2": (4, 9, [5, 6])}).load
+    load = side.step_orders({"r1": (3, 9, [0, 1]), "r2": (4, 9, [5, 6])}).load
     assert load is not None
     assert load.positions.tolist() == [0, 1, 2, 0, 1, 2, 3]
     assert load.pages.tolist() == [0, 1, 2, 20, 21, 22, 23]
@@ -291,7 +293,7 @@ def test_a_transfer_is_one_array_of_32_bit_integers() -> None:
     encode(side, "a:0:3")
     inject(side, "a:0:3")
     side.admitted("r", side.lookup("r", PROMPT, 0))
-    load = side.plan_step({"r": (3, 9, [0])}).load
+    load = side.step_orders({"r": (3, 9, [0])}).load
     assert load is not None
     assert load.index.dtype == np.int32
     assert load.index.shape == (3, 3)
@@ -299,11 +301,11 @@ def test_a_transfer_is_one_array_of_32_bit_integers() -> None:
 
 def test_the_segments_of_an_owner_are_listed_and_nobody_elses() -> None:
     side = opened()
-    encode(side, "a:2:3 b:5:4")
+    encode(side, "a:2:5 b:5:9")
     encode(side, "c:0:2", owner="ben")
-    side.arrived("list", {"op": "list", "owner": "anna"}, 1)
-    assert account(side, "list")["resident"] == ["a", "b"]
-    side.arrived("drop", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    side.arrived("list", raw_request("list", "anna"), 1)
+    assert outcome(side, "list")["resident"] == ["a", "b"]
+    side.arrived("drop", raw_request("drop", "anna", segments="a"), 1)
     side.finished("drop")
-    side.arrived("list", {"op": "list", "owner": "anna"}, 1)
-    assert account(side, "list")["resident"] == ["b"]
+    side.arrived("list", raw_request("list", "anna"), 1)
+    assert outcome(side, "list")["resident"] == ["b"]

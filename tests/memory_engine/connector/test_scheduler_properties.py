@@ -104,7 +104,7 @@ class PlannerMachine(RuleBasedStateMachine):
         """A request ends or is aborted, wherever it is."""
         alive = [*self.vllm.running, *self.vllm.waiting]
         request = data.draw(st.sampled_from(alive))
-        self.check_account(request, self.vllm.finish(request))
+        self.check_outcome(request, self.vllm.finish(request))
 
     @rule(op=st.sampled_from(["drop", "demote", "prefetch"]), owner=OWNERS, names=FORGOTTEN)
     def control(self, op: str, owner: str, names: list[str] | None) -> None:
@@ -114,16 +114,16 @@ class PlannerMachine(RuleBasedStateMachine):
             left = set(tier.owned(owner))
             assert op != "drop" or not (left if names is None else left & set(names))
 
-    def check_account(self, request: Played, account: dict[str, Any]) -> None:
+    def check_outcome(self, request: Played, outcome: dict[str, Any]) -> None:
         names = [name for name, _, _ in request.spans]
         if request.op == "encode":
-            dealt_with = account["saved"] + account["rejected"]
+            dealt_with = outcome["saved"] + outcome["rejected"]
             assert sorted(dealt_with) == sorted(names[: len(dealt_with)])
             return
-        assert set(account["missing"]) <= set(names)
-        assert account["injected"] <= account["planned"]
+        assert set(outcome["missing"]) <= set(names)
+        assert outcome["injected"] <= outcome["planned"]
         if request.first is not None:
-            assert (account["cached"], account["injected"]) == request.first
+            assert (outcome["cached"], outcome["injected"]) == request.first
 
     @invariant()
     def nothing_is_lost_or_given_twice(self) -> None:

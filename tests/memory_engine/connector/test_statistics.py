@@ -8,7 +8,8 @@ import torch
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from memory_engine.connector.gpu.device_timer import DeviceTimer
-from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import WorkerReport
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
@@ -19,6 +20,7 @@ from memory_engine.connector.statistics import (
     PrometheusStatistics,
     Statistics,
 )
+from tests.memory_engine.connector.request_builder import raw_request
 
 TOKENS = 20
 
@@ -26,18 +28,18 @@ TOKENS = 20
 def test_the_scheduler_counts_what_was_asked_given_and_missed() -> None:
     side = SchedulerSide(Tiers(Arena(40)), block_size=4)
     side.report(WorkerReport({"probe": Verdict()}))
-    encode = {"op": "encode", "owner": "anna", "segments": "a:0:3 c:7:2"}
+    encode = raw_request("encode", "anna", segments="a:0:3 c:7:9")
     side.arrived("e", encode, TOKENS)
-    side.plan_step({"e": (0, TOKENS, list(range(5)))})
+    side.step_orders({"e": (0, TOKENS, list(range(5)))})
     side.finished("e")
-    side.plan_step({})
+    side.step_orders({})
     counted = side.statistics()
     assert counted is not None
     assert counted.data == {"encoded_tokens": 5, "device_tokens": 5, "host_tokens": 0}
-    inject = {"op": "inject", "owner": "anna", "segments": "a:0:3 b:3:4 c:7:2"}
+    inject = raw_request("inject", "anna", segments="a:0:3 b:3:7 c:7:9")
     side.arrived("r", inject, TOKENS)
     side.admitted("r", side.lookup("r", TOKENS, 0))
-    side.plan_step({"r": (3, 17, list(range(5)))})
+    side.step_orders({"r": (3, 17, list(range(5)))})
     side.finished("r")
     counted = side.statistics()
     assert counted is not None

@@ -124,10 +124,10 @@ def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokeni
         assert job.token_ids[: prefix.length] == [1, 2]
         for span in spans:
             segment = by_id[span.segment_id]
-            own = job.token_ids[span.start : span.start + span.length]
+            own = job.token_ids[span.start : span.end]
             assert tuple(own) == segment.token_ids
             assert tuple(job.token_ids[2 : span.start]) == segment.context
-        assert spans[-1].start + spans[-1].length == len(job.token_ids)
+        assert spans[-1].end == len(job.token_ids)
 
 
 def test_a_fact_lost_alone_is_encoded_behind_the_same_context(tokenizer: ChatTokenizer) -> None:

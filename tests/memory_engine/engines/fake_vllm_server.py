@@ -17,11 +17,13 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import WorkerReport
+from memory_engine.connector.protocol.params import KEY as PARAMS
+from memory_engine.connector.protocol.signature import api_key
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
-from memory_engine.engines import wire
 
 KEY = "k" * 32
 Mishap = Literal["", "hang", "refuse", "break before", "break after"]
@@ -74,7 +76,7 @@ class FakeServe:
         return app
 
     async def _complete(self, request: Request) -> Response:
-        if request.headers.get("Authorization") != f"Bearer {wire.api_key(self._key)}":
+        if request.headers.get("Authorization") != f"Bearer {api_key(self._key)}":
             return JSONResponse({"error": "Unauthorized"}, 401)
         body = await request.json()
         self.bodies.append(body)
@@ -86,10 +88,10 @@ class FakeServe:
             return JSONResponse({"error": {"message": "EngineCore died", "code": 500}}, 500)
         if body["stream"]:
             return StreamingResponse(self._stream(body, mishap), media_type="text/event-stream")
-        account = self._planned(body)
+        outcome = self._planned(body)
         return JSONResponse(
             self._event(body, 0, body["max_tokens"])
-            | {"usage": self._usage(body), "kv_transfer_params": account}
+            | {"usage": self._usage(body), "kv_transfer_params": outcome}
         )
 
     async def _stream(self, body: dict[str, Any], mishap: Mishap) -> AsyncIterator[str]:
@@ -116,18 +118,18 @@ class FakeServe:
         if raw is None:
             return None
         request_id, tokens = uuid.uuid4().hex, len(prompt)
-        self.side.arrived(request_id, raw[wire.KEY], tokens)
+        self.side.arrived(request_id, raw[PARAMS], tokens)
         found = self.side.lookup(request_id, tokens, 0)
         self.side.admitted(request_id, found)
         steps = {}
         if self.side.needs_step(request_id):
             steps[request_id] = (found, tokens - found, list(range(tokens // 4 + 1)))
-        for probe in self.side.plan_step(steps).probes:
+        for probe in self.side.step_orders(steps).probes:
             reason = "" if self._supported else "its RoPE is not understood"
             self.side.report(WorkerReport({probe.request_id: Verdict(reason)}))
-        account = self.side.finished(request_id)
-        self.side.plan_step({})
-        return account
+        outcome = self.side.finished(request_id)
+        self.side.step_orders({})
+        return outcome
 
     def _event(self, body: dict[str, Any], number: int, count: int) -> dict[str, Any]:
         ids = [body["prompt"][-1] + 1 + number + n for n in range(count)]

@@ -29,7 +29,7 @@ def cut(token_ids: list[int], lengths: list[int]) -> tuple[Span, ...]:
     """Consecutive spans of these lengths under ids of their own."""
     spans, at = [], 0
     for length in lengths:
-        spans.append(Span(uuid.uuid4().hex, at, length))
+        spans.append(Span(uuid.uuid4().hex, at, at + length))
         at += length
     assert at < len(token_ids)
     return tuple(spans)
@@ -97,13 +97,13 @@ async def test_a_prompt_that_is_injected_whole_still_computes_its_last_token(
 async def test_the_same_segments_serve_in_any_order(engine: VllmEngine) -> None:
     token = words(1, seed=8)[0]
     ids = [token] * 70
-    a, b, c = (Span(uuid.uuid4().hex, s, n) for s, n in ((0, 17), (17, 30), (47, 20)))
+    a, b, c = (Span(uuid.uuid4().hex, s, e) for s, e in ((0, 17), (17, 47), (47, 67)))
     await encoded(engine, "anna", ids, (a, b, c))
     expected, _ = await reply(engine, Prompt("anna", ids), Mode.TEXT)
     for order in ((c, a, b), (b, c, a), (c, b, a)):
         at, spans = 0, []
         for span in order:
-            spans.append(Span(span.segment_id, at, span.length))
+            spans.append(Span(span.segment_id, at, at + span.length))
             at += span.length
         got, usage = await reply(engine, Prompt("anna", ids, tuple(spans)), Mode.KV)
         assert usage.injected_tokens == 67

@@ -22,7 +22,7 @@ from tests.memory_engine.engines.router_server import routed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 IDS = list(range(100, 140))
-SPANS = (Span("a", 0, 10), Span("b", 10, 12))
+SPANS = (Span("a", 0, 10), Span("b", 10, 22))
 
 
 class Site:
@@ -112,7 +112,7 @@ async def test_all_requests_of_a_user_reach_the_one_engine_that_has_their_kv(sit
     async with fleet_of(site) as fleet:
         owners = [f"user{n}" for n in range(12)]
         for owner in owners:
-            spans = tuple(Span(f"{owner}-{s.segment_id}", s.start, s.length) for s in SPANS)
+            spans = tuple(Span(f"{owner}-{s.segment_id}", s.start, s.end) for s in SPANS)
             await fleet.encode(EncodeJob(owner, IDS, spans))
             prompt = Prompt(owner, IDS, spans)
             chunks = [c async for c in fleet.generate(prompt, Mode.KV, Sampling(max_tokens=3))]
@@ -191,7 +191,7 @@ async def test_a_hundred_users_chat_while_an_engine_restarts(site: Site) -> None
 
         async def chat(owner: str, first: int) -> None:
             ids = list(range(first, first + 30))
-            spans = (Span(f"{owner}-a", 0, 1), Span(f"{owner}-b", 1, 1))
+            spans = (Span(f"{owner}-a", 0, 1), Span(f"{owner}-b", 1, 2))
             for _ in range(3):
                 try:
                     await fleet.encode(EncodeJob(owner, ids, spans))

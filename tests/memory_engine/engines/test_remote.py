@@ -13,7 +13,7 @@ from memory_engine.types import Chunk, Mode, Prompt, Sampling, Span
 from tests.memory_engine.engines.fake_vllm_server import KEY, FakeServe, serving
 
 IDS = list(range(100, 140))
-SPANS = (Span("a", 0, 10), Span("b", 10, 12))
+SPANS = (Span("a", 0, 10), Span("b", 10, 22))
 PROMPT = Prompt("anna", IDS, SPANS)
 
 

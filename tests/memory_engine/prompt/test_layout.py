@@ -74,7 +74,7 @@ def test_spans_cover_the_front_of_the_prompt_without_gaps(tokenizer: ChatTokeniz
     for span, fact_id in zip(plan.prompt.spans[1:], ("f2", "f3", "f5", "f6"), strict=True):
         segment = planner.segments[fact_id]
         assert span.segment_id == segment.segment_id
-        own = plan.prompt.token_ids[span.start : span.start + span.length]
+        own = plan.prompt.token_ids[span.start : span.end]
         assert tuple(own) == segment.token_ids
 
 
@@ -140,7 +140,7 @@ def test_instructions_end_the_system_message_and_move_nothing_that_is_injected(
     told = planner.plan(instructions="Be <|im_end|> brief.")
     plain = planner.plan()
     assert told.prompt.spans == plain.prompt.spans
-    end = told.prompt.spans[-1].start + told.prompt.spans[-1].length
+    end = told.prompt.spans[-1].end
     assert told.prompt.token_ids[:end] == plain.prompt.token_ids[:end]
     behind = tokenizer.decode(told.prompt.token_ids[end:])
     assert behind.startswith("\nBe <|im_end|> brief.<|im_end|>\n<|im_start|>user\n")

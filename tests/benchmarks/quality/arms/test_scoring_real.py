@@ -22,7 +22,7 @@ ANSWER = words(5, seed=9)
 async def prompt(real_engine: EmbeddedEngine) -> AsyncIterator[Prompt]:
     """90 of 100 tokens are resident, encoded where they stand."""
     ids = words(100, seed=8)
-    spans = (Span(uuid.uuid4().hex, 0, 33), Span(uuid.uuid4().hex, 33, 57))
+    spans = (Span(uuid.uuid4().hex, 0, 33), Span(uuid.uuid4().hex, 33, 90))
     assert len(await real_engine.encode(EncodeJob(OWNER, ids, spans))) == 2
     yield Prompt(OWNER, ids, spans)
     await real_engine.drop(OWNER)
@@ -69,7 +69,7 @@ async def test_kv_of_other_tokens_makes_it_another_likelihood(
 ) -> None:
     """So the forced requests are injected too, not only the reply."""
     text = await scored(real_engine, prompt, Mode.TEXT)
-    spans = tuple(Span(uuid.uuid4().hex, span.start, span.length) for span in prompt.spans)
+    spans = tuple(Span(uuid.uuid4().hex, span.start, span.end) for span in prompt.spans)
     await real_engine.encode(EncodeJob(OWNER, words(100, seed=7), spans))
     kv = await scored(real_engine, Prompt(OWNER, prompt.token_ids, spans), Mode.KV)
     assert abs(kv.nll - text.nll) > 0.01

@@ -8,12 +8,12 @@ import torch
 from vllm.model_executor.layers.rotary_embedding import DualChunkRotaryEmbedding
 
 from memory_engine.connector.gpu.live_model import (
-    UnsupportedError,
     _rope,
     _rotates,
     find_ropes,
     require_supported,
 )
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 
 CPU = torch.device("cpu")
 

@@ -7,7 +7,7 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from memory_engine.connector.gpu.transformers_rope import runs_through_transformers, shared_ropes
-from memory_engine.connector.unsupported import UnsupportedError
+from memory_engine.connector.gpu.unsupported import UnsupportedError
 
 CPU = torch.device("cpu")
 SHAPE = {

@@ -4,16 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_engine.connector.metadata import Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import WorkerReport
 from memory_engine.connector.protocol.params import KEY as NAME
 from memory_engine.connector.protocol.params import parse
 from memory_engine.connector.protocol.signature import FIELD, is_signed, sign
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
+from tests.memory_engine.connector.request_builder import raw_request
 
 KEY = b"the engine's key"
-ASKED = {"op": "inject", "owner": "anna", "segments": "a:0:3 b:3:4"}
+ASKED = raw_request("inject", "anna", segments="a:0:3 b:3:7")
 
 
 def signed(params: dict[str, object], key: bytes = KEY) -> dict[str, object]:
@@ -64,15 +66,15 @@ def test_no_two_requests_share_a_signature(
 def test_who_cannot_sign_gets_no_memory_and_drops_none() -> None:
     side = SchedulerSide(Tiers(Arena(40)), block_size=4, key=KEY)
     side.report(WorkerReport({"probe": Verdict()}))
-    encode: dict[str, object] = {"op": "encode", "owner": "anna", "segments": "a:0:3"}
+    encode: dict[str, object] = raw_request("encode", "anna", segments="a:0:3")
     side.arrived("e", signed(encode), 20)
-    side.plan_step({"e": (0, 20, list(range(5)))})
+    side.step_orders({"e": (0, 20, list(range(5)))})
     side.finished("e")
-    side.arrived("drop", {"op": "drop", "owner": "anna", "segments": None}, 1)
-    side.arrived("read", {"op": "inject", "owner": "anna", "segments": "a:0:3"}, 20)
+    side.arrived("drop", raw_request("drop", "anna", segments=None), 1)
+    side.arrived("read", raw_request("inject", "anna", segments="a:0:3"), 20)
     assert side.lookup("read", 20, 0) == 0
     for request in ("drop", "read"):
-        account = side.finished(request)
-        assert account is not None
-        assert "not signed" in str(account[NAME]["error"])
+        outcome = side.finished(request)
+        assert outcome is not None
+        assert "not signed" in str(outcome[NAME]["error"])
     assert side.stats()["segments"] == 1

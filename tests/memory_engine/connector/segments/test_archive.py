@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from memory_engine.connector.metadata import StepOrders, Verdict, WorkerReport
+from memory_engine.connector.gpu.probe import Verdict
+from memory_engine.connector.metadata import StepOrders, WorkerReport
 from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments import snapshots
@@ -13,6 +14,7 @@ from memory_engine.connector.segments.archive import ArchiveSettings
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
 from memory_engine.connector.worker import TierSizes, WorkerSide
+from tests.memory_engine.connector.request_builder import raw_request
 
 TOKENS = 20
 
@@ -30,7 +32,7 @@ class Pair:
         self.worker._host = _Rows(host)  # type: ignore[assignment]
 
     def step(self, requests: dict[str, tuple[int, int, list[int]]] | None = None) -> StepOrders:
-        plan = self.side.plan_step(requests or {})
+        plan = self.side.step_orders(requests or {})
         for order in plan.restores:
             self.worker._archived[order.request_id] = self.worker._restore(order)
         if plan.save is not None:
@@ -43,22 +45,22 @@ class Pair:
         return plan
 
     def encode(self, segments: str, owner: str = "anna") -> None:
-        self.side.arrived("e", {"op": "encode", "owner": owner, "segments": segments}, TOKENS)
+        self.side.arrived("e", raw_request("encode", owner, segments=segments), TOKENS)
         self.step({"e": (0, TOKENS, list(range(5)))})
         self.side.finished("e")
         self.step()
 
     def ask(self, op: str, owner: str = "anna", model: str = "model") -> dict[str, object]:
-        self.side.arrived(op, {"op": op, "owner": owner, "segments": model}, 1)
+        self.side.arrived(op, raw_request(op, owner, fingerprint=model), 1)
         self.step()
         found = self.side.finished(op)
         assert found is not None
-        account: dict[str, object] = found[KEY]
-        return account
+        outcome: dict[str, object] = found[KEY]
+        return outcome
 
     def injected(self, segments: str, owner: str = "anna") -> list[int]:
         """The values that an injection would copy to the pages."""
-        self.side.arrived("r", {"op": "inject", "owner": owner, "segments": segments}, TOKENS)
+        self.side.arrived("r", raw_request("inject", owner, segments=segments), TOKENS)
         self.side.admitted("r", self.side.lookup("r", TOKENS, 0))
         plan = self.step({"r": (0, TOKENS, list(range(5)))})
         self.side.finished("r")
@@ -77,43 +79,43 @@ class _Rows:
 
 def test_a_snapshot_is_read_back_by_the_next_engine(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3 b:5:4")
+    first.encode("a:2:5 b:5:9")
     assert first.ask("snapshot")["resident"] == ["a", "b"]
     second = Pair(tmp_path)
     assert second.ask("restore")["resident"] == ["a", "b"]
-    assert second.injected("b:0:4 a:4:3") == [105, 106, 107, 108, 102, 103, 104]
+    assert second.injected("b:0:4 a:4:7") == [105, 106, 107, 108, 102, 103, 104]
     second.side.check_integrity()
 
 
 def test_what_is_in_host_memory_is_part_of_a_snapshot(tmp_path: Path) -> None:
     first = Pair(tmp_path, host=12)
-    first.encode("a:2:3 b:5:4")
-    first.side.arrived("d", {"op": "demote", "owner": "anna"}, 1)
-    plan = first.side.plan_step({})
+    first.encode("a:2:5 b:5:9")
+    first.side.arrived("d", raw_request("demote", "anna"), 1)
+    plan = first.side.step_orders({})
     for move in plan.moves:
         first.worker._host.data[move.host] = first.worker._device.data[move.device]
     first.side.finished("d")
-    first.encode("c:10:2")
+    first.encode("c:10:12")
     assert sorted(first.ask("snapshot")["resident"]) == ["a", "b", "c"]  # type: ignore[call-overload]
     second = Pair(tmp_path)
     second.ask("restore")
-    assert second.injected("a:0:3 c:3:2") == [102, 103, 104, 110, 111]
+    assert second.injected("a:0:3 c:3:5") == [102, 103, 104, 110, 111]
 
 
 @pytest.mark.parametrize(("owner", "model"), [("ben", "model"), ("anna", "another model")])
 def test_nobody_elses_snapshot_is_read(tmp_path: Path, owner: str, model: str) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
-    account = Pair(tmp_path).ask("restore", owner, model)
-    assert account["resident"] == []
-    assert "snapshot" in str(account["note"])
+    outcome = Pair(tmp_path).ask("restore", owner, model)
+    assert outcome["resident"] == []
+    assert "snapshot" in str(outcome["note"])
 
 
 def test_a_snapshot_that_is_not_read_is_deleted(tmp_path: Path) -> None:
     for model, ranks in (("another model", 1), ("model", 2)):
         first = Pair(tmp_path)
-        first.encode("a:2:3")
+        first.encode("a:2:5")
         first.ask("snapshot")
         Pair(tmp_path, rank=(0, ranks)).ask("restore", model=model)
         assert list(tmp_path.iterdir()) == []
@@ -121,19 +123,19 @@ def test_a_snapshot_that_is_not_read_is_deleted(tmp_path: Path) -> None:
 
 def test_forgetting_deletes_the_snapshot(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3 b:5:4")
+    first.encode("a:2:5 b:5:9")
     first.ask("snapshot")
     assert len(list(tmp_path.iterdir())) == 1
-    first.side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    first.side.arrived("d", raw_request("drop", "anna", segments="a"), 1)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_forgotten_while_it_is_written_is_not_left_on_disk(tmp_path: Path) -> None:
     pair = Pair(tmp_path)
-    pair.encode("a:2:3 b:5:4")
-    pair.side.arrived("s", {"op": "snapshot", "owner": "anna", "segments": "model"}, 1)
-    plan = pair.side.plan_step({})
-    pair.side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    pair.encode("a:2:5 b:5:9")
+    pair.side.arrived("s", raw_request("snapshot", "anna", fingerprint="model"), 1)
+    plan = pair.side.step_orders({})
+    pair.side.arrived("d", raw_request("drop", "anna", segments="a"), 1)
     pair.worker.save(plan)
     assert len(list(tmp_path.iterdir())) == 1
     report = pair.worker.report(StepOrders())
@@ -144,13 +146,13 @@ def test_what_is_forgotten_while_it_is_written_is_not_left_on_disk(tmp_path: Pat
 
 def test_what_is_read_back_is_hidden_until_the_ranks_have_it(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
     second = Pair(tmp_path)
-    restore = {"op": "restore", "owner": "anna", "segments": "model"}
+    restore = raw_request("restore", "anna", fingerprint="model")
     second.side.arrived("restore", restore, 1)
-    second.side.plan_step({})
-    inject = {"op": "inject", "owner": "anna", "segments": "a:0:3"}
+    second.side.step_orders({})
+    inject = raw_request("inject", "anna", segments="a:0:3")
     second.side.arrived("r", inject, TOKENS)
     assert second.side.lookup("r", TOKENS, 0) == 0
     second.side.report(WorkerReport(archived={"restore": ""}))
@@ -159,29 +161,29 @@ def test_what_is_read_back_is_hidden_until_the_ranks_have_it(tmp_path: Path) -> 
 
 def test_a_rank_that_cannot_read_makes_all_give_up(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
     second = Pair(tmp_path)
-    second.side.arrived("restore", {"op": "restore", "owner": "anna", "segments": "model"}, 1)
-    second.side.plan_step({})
+    second.side.arrived("restore", raw_request("restore", "anna", fingerprint="model"), 1)
+    second.side.step_orders({})
     ours, theirs = WorkerReport(archived={"restore": ""}), WorkerReport(archived={"restore": "no"})
     second.side.report(ours.aggregate(theirs))
-    account = second.side.finished("restore")
-    assert account is not None
-    assert account[KEY]["note"] == "no"
-    assert "error" not in account[KEY]
+    outcome = second.side.finished("restore")
+    assert outcome is not None
+    assert outcome[KEY]["note"] == "no"
+    assert "error" not in outcome[KEY]
     second.side.check_integrity()
     assert second.side.stats()["segments"] == 0
 
 
 def test_what_is_forgotten_while_it_is_read_back_stays_forgotten(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3 b:5:4")
+    first.encode("a:2:5 b:5:9")
     first.ask("snapshot")
     second = Pair(tmp_path)
-    second.side.arrived("restore", {"op": "restore", "owner": "anna", "segments": "model"}, 1)
-    second.side.plan_step({})
-    second.side.arrived("d", {"op": "drop", "owner": "anna", "segments": "a"}, 1)
+    second.side.arrived("restore", raw_request("restore", "anna", fingerprint="model"), 1)
+    second.side.step_orders({})
+    second.side.arrived("d", raw_request("drop", "anna", segments="a"), 1)
     second.side.report(WorkerReport(archived={"restore": ""}))
     assert second.injected("a:0:3") == []
     assert len(second.injected("b:0:4")) == 4
@@ -190,12 +192,12 @@ def test_what_is_forgotten_while_it_is_read_back_stays_forgotten(tmp_path: Path)
 
 def test_a_request_that_ends_before_its_step_gives_its_slots_back(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
     second = Pair(tmp_path)
-    second.side.arrived("restore", {"op": "restore", "owner": "anna", "segments": "model"}, 1)
+    second.side.arrived("restore", raw_request("restore", "anna", fingerprint="model"), 1)
     second.side.finished("restore")
-    assert second.side.plan_step({}).restores == ()
+    assert second.side.step_orders({}).restores == ()
     assert second.side.stats()["tokens_used"] == 0
     second.side.check_integrity()
 
@@ -203,7 +205,7 @@ def test_a_request_that_ends_before_its_step_gives_its_slots_back(tmp_path: Path
 @pytest.mark.parametrize("damage", ["", "not a snapshot", None])
 def test_a_damaged_or_missing_file_is_no_snapshot(tmp_path: Path, damage: str | None) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
     (file,) = tmp_path.iterdir()
     if damage is None:
@@ -224,7 +226,7 @@ def test_a_part_of_another_snapshot_is_not_read(tmp_path: Path) -> None:
 
 def test_a_snapshot_in_which_a_bit_was_changed_is_not_served(tmp_path: Path) -> None:
     first = Pair(tmp_path)
-    first.encode("a:2:3 b:5:4")
+    first.encode("a:2:5 b:5:9")
     first.ask("snapshot")
     (file,) = tmp_path.iterdir()
     content = bytearray(file.read_bytes())
@@ -232,11 +234,11 @@ def test_a_snapshot_in_which_a_bit_was_changed_is_not_served(tmp_path: Path) -> 
     file.write_bytes(content)
     second = Pair(tmp_path)
     # No error either, or its owner's facts would not be encoded again.
-    account = second.ask("restore")
-    assert str(account["note"]).endswith("is damaged")
-    assert account["resident"] == []
-    assert "error" not in account
-    assert second.injected("a:2:3") == []
+    outcome = second.ask("restore")
+    assert str(outcome["note"]).endswith("is damaged")
+    assert outcome["resident"] == []
+    assert "error" not in outcome
+    assert second.injected("a:2:5") == []
     assert second.side.stats()["tokens_used"] == 0
     second.side.check_integrity()
 
@@ -244,7 +246,7 @@ def test_a_snapshot_in_which_a_bit_was_changed_is_not_served(tmp_path: Path) -> 
 def test_only_its_user_can_read_a_snapshot(tmp_path: Path) -> None:
     folder = tmp_path / "kv"
     first = Pair(folder)
-    first.encode("a:2:3")
+    first.encode("a:2:5")
     first.ask("snapshot")
     (file,) = folder.iterdir()
     assert (folder.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)

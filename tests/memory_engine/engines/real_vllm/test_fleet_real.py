@@ -41,7 +41,7 @@ async def url_of(memory_home: str, engines: tuple[ServedEngine, ServedEngine]) -
     """The engine whose running start is `memory_home`."""
     for engine in engines:
         line = RemoteEngine(engine.url, KEY)
-        start = (await line.describe())["start"]
+        start = (await line.fetch_description())["start"]
         await line.aclose()
         if start == memory_home:
             return engine

@@ -1,4 +1,4 @@
-"""What is raised for a model or a set-up that the connector cannot serve."""
+"""Error for a model or a set-up that the connector cannot serve."""
 
 
 class UnsupportedError(Exception):

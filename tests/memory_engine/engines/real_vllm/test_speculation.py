@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.memory_engine.engines.test_interleavings import words
-from tests.memory_engine.engines.tiny_vllm import TinyEngine, account, tiny_engine, tokens
+from tests.memory_engine.engines.real_vllm.test_interleavings import words
+from tests.memory_engine.engines.real_vllm.tiny_vllm import TinyEngine, outcome, tiny_engine, tokens
 
 NGRAM = {
     "method": "ngram",
@@ -36,7 +36,7 @@ async def test_speculating_replies_to_injected_prompts_as_to_text(tmp_path: Path
         of = {tuple(output.prompt_token_ids): output for output in outputs}
         together = [of[tuple(prompt.token_ids)] for prompt in prompts]
         assert [tokens(output) for output in together] == alone
-        assert [account(output)["injected"] for output in together] == list(lengths)
+        assert [outcome(output)["injected"] for output in together] == list(lengths)
         # Some drafts were right, or every token had taken a step.
         assert steps < REPLY
         engine.require_nothing_leaked()

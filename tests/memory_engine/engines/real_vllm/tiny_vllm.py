@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from memory_engine.engines import wire
+from memory_engine.connector.protocol.outcome import Outcome
+from memory_engine.connector.protocol.params import KEY, inject_params
 from memory_engine.engines.base import EncodeJob
 from memory_engine.families.in_process import InProcessEngine
 from memory_engine.families.llamas import LLAMAS
@@ -47,7 +48,8 @@ class TinyEngine(InProcessEngine):
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        params = None if text else {"kv_transfer_params": self.signed(wire.inject_params(prompt))}
+        asked = inject_params(prompt.owner, prompt.spans)
+        params = None if text else {"kv_transfer_params": self.signed(asked)}
         given = {"temperature": 0.0, "ignore_eos": True, "max_tokens": tokens} | sampling
         added: str = self.vllm.add_request(
             uuid.uuid4().hex,
@@ -76,7 +78,7 @@ class TinyEngine(InProcessEngine):
         """Encode the front of `ids` as segments of these lengths."""
         spans, at = [], 0
         for length in lengths:
-            spans.append(Span(uuid.uuid4().hex, at, length))
+            spans.append(Span(uuid.uuid4().hex, at, at + length))
             at += length
         assert len(await self.encode(EncodeJob(owner, ids, tuple(spans)))) == len(spans)
         return Prompt(owner, ids, tuple(spans))
@@ -92,9 +94,9 @@ class TinyEngine(InProcessEngine):
         assert not self.scheduler.requests
 
 
-def account(output: Any) -> dict[str, Any]:
-    """The connector's account of a finished request."""
-    found: dict[str, Any] = output.kv_transfer_params[wire.KEY]
+def outcome(output: Any) -> Outcome:
+    """The connector's outcome of a finished request."""
+    found: Outcome = output.kv_transfer_params[KEY]
     return found
 
 

@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 from memory_engine.types import Prompt
+from tests.memory_engine.engines.real_vllm.tiny_vllm import outcome, tiny_engine, tokens
 from tests.memory_engine.engines.test_embedded import words
-from tests.memory_engine.engines.tiny_vllm import account, tiny_engine, tokens
 
 REQUESTS = 2000
 
@@ -37,7 +37,7 @@ async def test_two_thousand_requests_leak_no_pin_slot_or_block(tmp_path: Path) -
             else:
                 (output,) = engine.drain().values()
                 assert tokens(output) == expected[chosen]
-                injected += account(output)["injected"] > 0
+                injected += outcome(output)["injected"] > 0
             engine.require_nothing_leaked()
         stats = engine.planner.stats()
         assert injected > REQUESTS / 2

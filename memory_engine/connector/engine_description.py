@@ -1,4 +1,4 @@
-"""What an engine says of itself, to whoever may ask for its counts."""
+"""Description of a running engine, for callers that may ask for its counts."""
 
 import uuid
 from typing import Any
@@ -8,8 +8,8 @@ from vllm.platforms import current_platform
 from memory_engine.connector.gpu.fingerprint import model_fingerprint
 
 
-def describe(vllm_config: Any) -> dict[str, Any]:
-    """The running engine: its model, its limits, and `start`, which no other start shares.
+def describe_engine(vllm_config: Any) -> dict[str, Any]:
+    """Describe the running engine: its model, its limits, and `start`, which no other start shares.
 
     `start` tells a caller that what it believes to be resident is gone. `arena_bytes` are
     those of a rank. The values are plain, for vLLM refuses to send others to its server.

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from memory_engine.types import Prompt
+from tests.memory_engine.engines.real_vllm.tiny_vllm import TinyEngine, outcome, tiny_engine, tokens
 from tests.memory_engine.engines.test_embedded import words as any_words
-from tests.memory_engine.engines.tiny_vllm import TinyEngine, account, tiny_engine, tokens
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -67,7 +67,7 @@ async def test_a_suffix_in_chunks_behind_the_injected_part_changes_nothing(
         expected = engine.one(prompt, text=True)
         got = engine.one(prompt)
         assert tokens(got) == tokens(expected)
-        assert account(got)["injected"] == sum(lengths)
+        assert outcome(got)["injected"] == sum(lengths)
         await engine.drop("anna")
 
 
@@ -114,9 +114,9 @@ async def test_requests_that_preempt_each_other_reply_as_when_alone(
     assert len(together) == len(added)
     assert [tokens(output) for output in together] == alone
     for number, output in enumerate(together):
-        assert account(output)["injected"] == 61 + number
+        assert outcome(output)["injected"] == 61 + number
         # vLLM's own count is that of the first admission, too.
-        assert output.num_cached_tokens == account(output)["injected"]
+        assert output.num_cached_tokens == outcome(output)["injected"]
 
 
 @pytest.mark.parametrize("steps", range(7))
@@ -137,13 +137,13 @@ async def test_a_request_can_be_aborted_at_any_stage(
 async def test_encodes_that_are_aborted_leave_whole_segments_or_none(engine: TinyEngine) -> None:
     from vllm import SamplingParams
 
-    from memory_engine.engines import wire
+    from memory_engine.connector.protocol.params import encode_params
 
     for steps in range(6):
         ids = words(200, 20 + steps)
         prompt = Prompt("anna", ids, (await engine.remember("ben", ids, [30, 60, 55])).spans)
         await engine.drop("ben")
-        extra = {"kv_transfer_params": engine.signed(wire.encode_params("anna", prompt.spans))}
+        extra = {"kv_transfer_params": engine.signed(encode_params("anna", prompt.spans))}
         sampling = SamplingParams(max_tokens=1, extra_args=extra)
         inputs = {"prompt_token_ids": ids, "cache_salt": f"aborted after {steps}"}
         added = engine.vllm.add_request(f"encode {steps}", inputs, sampling)
@@ -154,7 +154,7 @@ async def test_encodes_that_are_aborted_leave_whole_segments_or_none(engine: Tin
         got = engine.one(prompt)
         assert tokens(got) == tokens(expected)
         saved = [0, 30, 90, 145][sum(steps * 48 >= end for end in (30, 90, 145))]
-        assert account(got)["injected"] == saved
+        assert outcome(got)["injected"] == saved
         await engine.drop("anna")
 
 

@@ -7,8 +7,8 @@ import pytest
 from memory_engine.engines.embedded import EmbeddedEngine
 from memory_engine.families.in_process import InProcessEngine
 from memory_engine.types import Mode, Prompt
+from tests.memory_engine.engines.real_vllm.test_tensor_parallel import files_in, put_back
 from tests.memory_engine.engines.test_embedded import cut, encoded, reply, words
-from tests.memory_engine.engines.test_tensor_parallel import files_in, put_back
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -11,8 +11,14 @@ import torch
 from safetensors.torch import save_file
 
 from memory_engine.types import Prompt
+from tests.memory_engine.engines.real_vllm.tiny_vllm import (
+    BLOCK,
+    TinyEngine,
+    outcome,
+    tiny_engine,
+    tokens,
+)
 from tests.memory_engine.engines.test_embedded import words as any_words
-from tests.memory_engine.engines.tiny_vllm import BLOCK, TinyEngine, account, tiny_engine, tokens
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -54,8 +60,8 @@ async def test_a_local_hit_of_any_length_is_completed_from_the_arena(
         engine.one(front, text=True, salt=salt)
     got = engine.one(prompt, salt=salt)
     assert tokens(got) == tokens(expected)
-    assert account(got)["cached"] == local * BLOCK
-    assert account(got)["injected"] == 128 - local * BLOCK
+    assert outcome(got)["cached"] == local * BLOCK
+    assert outcome(got)["injected"] == 128 - local * BLOCK
     await engine.drop("anna")
 
 
@@ -64,7 +70,7 @@ async def test_prompt_logprobs_are_those_of_text_and_nothing_is_injected(
 ) -> None:
     expected = engine.one(prompt, text=True, prompt_logprobs=0)
     got = engine.one(prompt, prompt_logprobs=0)
-    assert account(got)["injected"] == account(got)["cached"] == 0
+    assert outcome(got)["injected"] == outcome(got)["cached"] == 0
     assert tokens(got) == tokens(expected)
     assert len(got.prompt_logprobs) == len(prompt.token_ids)
     for ours, theirs, token in zip(
@@ -78,7 +84,7 @@ async def test_every_sample_of_a_request_is_injected(engine: TinyEngine, prompt:
     got = engine.one(prompt, n=3, temperature=1.0, top_k=1)
     assert [list(sample.token_ids) for sample in got.outputs] == [tokens(expected)] * 3
     # The samples are requests of one salt: those behind the first find its four blocks.
-    assert (account(got)["cached"], account(got)["injected"]) in ((0, 121), (128, 0))
+    assert (outcome(got)["cached"], outcome(got)["injected"]) in ((0, 121), (128, 0))
 
 
 async def test_a_prompt_of_embeddings_is_never_injected(engine: TinyEngine, prompt: Prompt) -> None:
