@@ -23,7 +23,7 @@ def template(name: str) -> Template:
     return Template(files("app").joinpath(f"data/{name}").read_text("utf-8"))
 
 
-PAGE = template("door.html")
+PAGE = template("plain_page.html")
 
 
 def page(

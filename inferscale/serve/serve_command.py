@@ -16,7 +16,7 @@ def serve(
     """Serve the chat until Ctrl-C."""
 
     async def work(settings: Settings) -> None:
-        from app.server import serve as serve_chat
+        from app.serving.server import serve as serve_chat
 
         await serve_chat(
             settings, announce=lambda url: say(f"InferScale is at {url}"), progress=note

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 import pytest
 import uvicorn
 
-from app.server import create_app
 from app.service import ChatService
+from app.serving.server import create_app
 from app.settings import Settings
 from tests.ui.fake_service import FakeService
 

@@ -15,7 +15,7 @@ from app.api.gate import OWN_PATHS, PUBLIC
 from app.auth.accounts import Accounts
 from app.auth.api_keys import ApiKeys
 from app.auth.passwords import Passwords
-from app.server import create_app as create_gate
+from app.serving.server import create_app as create_gate
 from app.settings import Settings
 from tests.agent.agent_builder import Parts, opened, url_of
 from tests.agent.fake_memory import text_of

@@ -8,7 +8,7 @@ from agent.reply_events import FirstToken, Reply, ReplyEvent, TextDelta
 from memory_engine.types import Message
 from ui.chat import trace_view as account
 from ui.chat.reply_history import PastReply
-from ui.shell.escaping import as_markdown, verbatim
+from ui.parts.escaping import as_markdown, verbatim
 
 Changes = dict[str, Any]  # part of the page -> its new value
 Shown = list[dict[str, Any]]  # what a gr.Chatbot takes and gives back

@@ -3,7 +3,7 @@
 import re
 from difflib import SequenceMatcher
 
-from ui.shell.escaping import as_html
+from ui.parts.escaping import as_html
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 LONGEST = 4000  # words and spaces: comparing takes the square of it at worst

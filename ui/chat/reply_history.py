@@ -10,7 +10,7 @@ from secrets import token_hex
 
 from agent.reply_events import Reply
 from ui.chat.trace_view import MODE_NAMES, finished
-from ui.shell.escaping import as_html, counted, milliseconds
+from ui.parts.escaping import as_html, counted, milliseconds
 
 # Fills a line when it is opened. What came before stays, unless a whole conversation comes.
 ON_OPEN = """

@@ -5,7 +5,7 @@ from textwrap import shorten
 from agent.reply_events import FirstToken, Reply, UsedFact
 from memory_engine.types import Mode
 from ui.chat.reply_diff import difference
-from ui.shell.escaping import as_html, counted, day, milliseconds
+from ui.parts.escaping import as_html, counted, day, milliseconds
 
 SOURCE_SHOWN = 160  # characters: enough to know a message again
 MODE_NAMES = {Mode.TEXT: "Text", Mode.KV: "KV"}

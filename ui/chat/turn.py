@@ -21,7 +21,7 @@ from ui.chat.pane import Changes, Pane, Shown, without_last
 from ui.chat.reply_history import accounts
 from ui.chat.running_turns import Progress, RunningTurns
 from ui.chat.update_batches import batches
-from ui.shell.page_states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
+from ui.parts.page_states import SIDE_BY_SIDE, busy, idle, no_account, notice, offered, said
 from ui.timings.timing_chart import Point, compared, with_replies
 
 Event = tuple[Mode, ReplyEvent]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agent.conversations.conversation_store import UNTITLED
 from app.service import Conversation
 from memory_engine.types import Message
-from ui.shell.escaping import as_html, day
+from ui.parts.escaping import as_html, day
 
 SPEAKERS = {"user": "You", "assistant": "InferScale"}
 _NOT_IN_A_NAME = re.compile(r"[^\w-]+")

@@ -11,8 +11,8 @@ from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished, stopped
 from ui.conversations.conversation_list import as_document, conversations_list, file_name
 from ui.memory.bulk_panel import download
-from ui.shell.page_states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
-from ui.shell.row_events import Click
+from ui.parts.page_states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
+from ui.parts.row_events import Click
 
 # Another conversation: what was said of the one before is of no interest in it.
 NOTHING_SAID: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}

@@ -12,8 +12,8 @@ from app.service import ChatService
 from memory_engine.encoding.residency import Residency, Tier
 from memory_engine.errors import UserError
 from ui.chat.pane import Changes
-from ui.shell.escaping import as_html, counted, size
-from ui.shell.page_states import notice, said
+from ui.parts.escaping import as_html, counted, size
+from ui.parts.page_states import notice, said
 
 CONFIRMATION = "forget everything"
 

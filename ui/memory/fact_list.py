@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.facts.transfer.export_schema import EventDocument, FactDocument, SourceDocument
 from app.service import Fact
 from memory_engine.encoding.residency import Residency
-from ui.shell.escaping import as_html, counted, day, moment, size
+from ui.parts.escaping import as_html, counted, day, moment, size
 
 SHOWN = 200  # a browser draws so many rows at once without a pause
 

@@ -7,8 +7,8 @@ from app.service import ChatService
 from memory_engine.errors import NotFoundError, UserError
 from ui.chat.pane import Changes
 from ui.memory.fact_list import Opened, facts_list, past_list, whereabouts
-from ui.shell.page_states import notice, said
-from ui.shell.row_events import Click
+from ui.parts.page_states import notice, said
+from ui.parts.row_events import Click
 
 
 class FactPanel:

@@ -5,8 +5,8 @@ from typing import Any
 import gradio as gr
 
 from ui.memory.bulk_panel import CONFIRMATION
-from ui.shell.row_events import ON_CLICK
-from ui.shell.shared_parts import html, search_box
+from ui.parts.row_events import ON_CLICK
+from ui.parts.shared_parts import html, search_box
 
 
 def draw_memory(*, sign_in: bool = False) -> dict[str, Any]:

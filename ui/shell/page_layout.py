@@ -8,9 +8,9 @@ from app.service import ChatService
 from memory_engine.types import Mode
 from ui.chat.reply_history import ON_OPEN
 from ui.memory.memory_layout import draw_memory
-from ui.shell.page_states import SIDE_BY_SIDE
-from ui.shell.row_events import ON_CLICK
-from ui.shell.shared_parts import html, search_box
+from ui.parts.page_states import SIDE_BY_SIDE
+from ui.parts.row_events import ON_CLICK
+from ui.parts.shared_parts import html, search_box
 from ui.timings.timings_layout import draw_timings
 
 # One view is shown at a time, on a narrow screen one panel; the choice is a mark of the body.

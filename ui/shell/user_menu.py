@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import gradio as gr
 
-from ui.shell.escaping import as_html
-from ui.shell.event_handlers import user_of
+from ui.parts.escaping import as_html
+from ui.parts.event_handlers import user_of
 
 # Gradio's program says nothing where an event is turned away. What was typed stays there.
 SIGNED_OUT = """

@@ -14,10 +14,10 @@ from ui.chat.pane import Shown
 from ui.chat.turn import ChatTurns
 from ui.conversations.conversation_panel import ConversationPanel, switched
 from ui.memory.fact_panel import FactPanel
-from ui.memory.memory_wiring import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
-from ui.shell.event_handlers import QUICK, SLOW, Parts, of, telling, updates, user_of
-from ui.shell.page_states import SIDE_BY_SIDE
-from ui.shell.row_events import clicked
+from ui.parts.event_handlers import QUICK, SLOW, Parts, of, telling, updates, user_of
+from ui.parts.page_states import SIDE_BY_SIDE
+from ui.parts.row_events import clicked
+from ui.shell.memory_wiring import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
 from ui.shell.user_handlers import UserHandlers
 from ui.shell.user_menu import who_with
 from ui.timings.timing_chart import drawn

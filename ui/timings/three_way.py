@@ -9,8 +9,8 @@ from app.service import ChatService
 from memory_engine.errors import UnsupportedModelError, UserError
 from ui.chat.pane import Changes
 from ui.chat.reply_diff import difference
-from ui.shell.escaping import as_html, counted, milliseconds
-from ui.shell.page_states import notice, said
+from ui.parts.escaping import as_html, counted, milliseconds
+from ui.parts.page_states import notice, said
 
 NAMES = {"cold": "Text, cold", "warm": "Text, prefix cache warm", "kv": "KV injected"}
 

@@ -6,7 +6,7 @@ from agent.reply_events import Reply
 from app.figures import distribution, speedup
 from memory_engine.types import Mode
 from ui.chat.trace_view import MODE_NAMES
-from ui.shell.escaping import milliseconds
+from ui.parts.escaping import milliseconds
 
 LAST = 50  # turns on the chart
 WIDTH, HEIGHT, LEFT, BOTTOM = 600, 220, 84, 28

@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 
 from app.service import ChatService
-from ui.shell.shared_parts import html
+from ui.parts.shared_parts import html
 from ui.timings.timing_chart import drawn
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.auth.api_keys import ApiKeys
 from app.auth.sign_in import Caller, SignIn, check_exposure, from_elsewhere
-from app.server import serve
+from app.serving.server import serve
 from app.settings import Settings
 from memory_engine.errors import NotFoundError, SettingsError, SignInError
 from tests.agent.agent_builder import assert_absent, opened

@@ -13,7 +13,7 @@ from tests.ui.fake_service import FakeService
 from ui.chat.pane import transcript
 from ui.chat.reply_history import PastReply, accounts
 from ui.chat.trace_view import finished
-from ui.shell.page_states import SIDE_BY_SIDE
+from ui.parts.page_states import SIDE_BY_SIDE
 
 PLUMS = UsedFact("1", "I pay $$5 for <b>plums</b>.", date(2026, 5, 3), 0.5, True, "Plums: $$5!")
 

@@ -16,7 +16,7 @@ from tests.ui.fake_service import FakeService
 from ui.chat.running_turns import RunningTurns
 from ui.chat.turn import ChatTurns, Page, PageValues
 from ui.conversations.conversation_panel import ConversationPanel
-from ui.shell.page_states import SIDE_BY_SIDE
+from ui.parts.page_states import SIDE_BY_SIDE
 from ui.shell.wiring import TURN_INPUTS
 
 Changes = dict[str, Any]

@@ -11,7 +11,7 @@ from ui.chat.trace_view import finished
 from ui.chat.turn import ChatTurns, PageValues
 from ui.conversations.conversation_list import as_document, file_name
 from ui.conversations.conversation_panel import ConversationPanel, switched
-from ui.shell.page_states import SIDE_BY_SIDE
+from ui.parts.page_states import SIDE_BY_SIDE
 
 
 def told() -> FakeService:

@@ -16,8 +16,8 @@ import uvicorn
 from app.auth.sign_in import SignIn, check_exposure
 from app.composition import Progress, running_service
 from app.models.engine_choice import keep_loaded
+from app.serving.startup_page import StartupPage
 from app.settings import Settings
-from app.startup_page import StartupPage
 from memory_engine.engines.base import Engine
 from memory_engine.errors import PortTakenError, SettingsError
 

@@ -19,25 +19,25 @@ import pytest
 
 from app.auth.accounts import Accounts
 from app.auth.passwords import Passwords
-from app.server import (
+from app.service import ChatService
+from app.serving.server import (
     _note_where_nobody_can_sign_in,
     _without_query,
     bind,
     create_app,
     serve,
 )
-from app.service import ChatService
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
 from tests.agent.agent_builder import opened, url_of
 from tests.app.api.api_server import CHEAP
 
-# `app.server` with a page of its own and a service that only knows how to close.
+# `app.serving.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
     """
     import asyncio, contextlib, gc, sys, types
     from fastapi import FastAPI
-    from app import server
+    from app.serving import server
     from inferscale.output import note, say, stdout_for_results
     from app.settings import Settings
 
@@ -94,7 +94,7 @@ def test_a_taken_port_is_named_with_what_to_do(taken_port: int) -> None:
 async def test_a_taken_port_is_found_before_anything_is_loaded(
     taken_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.server.running_service", None)
+    monkeypatch.setattr("app.serving.server.running_service", None)
     with pytest.raises(PortTakenError):
         await serve(Settings(port=taken_port), announce=print, progress=print)
 
@@ -167,7 +167,7 @@ async def test_sigterm_lets_a_stream_finish_and_remembers_what_was_said(
         async with opened(url_of(tmp_path), reply=lambda _: words, delay=0.02) as parts:
             yield parts.service
 
-    monkeypatch.setattr("app.server.running_service", service)
+    monkeypatch.setattr("app.serving.server.running_service", service)
     urls: asyncio.Queue[str] = asyncio.Queue()
     settings = Settings(port=0)
     serving = asyncio.create_task(
@@ -211,7 +211,7 @@ async def test_while_the_model_loads_everybody_is_told_and_then_served(
         async with opened(url_of(tmp_path)) as parts:
             yield parts.service
 
-    monkeypatch.setattr("app.server.running_service", service)
+    monkeypatch.setattr("app.serving.server.running_service", service)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

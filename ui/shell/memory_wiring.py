@@ -7,8 +7,8 @@ import gradio as gr
 from ui.conversations.conversation_panel import ConversationPanel
 from ui.memory.bulk_panel import BulkPanel
 from ui.memory.fact_panel import FactPanel
-from ui.shell.event_handlers import QUICK, SLOW, Parts, of, updates
-from ui.shell.row_events import clicked
+from ui.parts.event_handlers import QUICK, SLOW, Parts, of, updates
+from ui.parts.row_events import clicked
 from ui.shell.user_handlers import UserHandlers
 from ui.timings.three_way import ThreeWayMeasurement
 

@@ -5,7 +5,7 @@ from typing import Protocol
 import gradio as gr
 
 from ui.chat.pane import Changes, Shown
-from ui.shell.escaping import as_html
+from ui.parts.escaping import as_html
 
 SIDE_BY_SIDE = "both"
 
