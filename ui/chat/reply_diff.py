@@ -1,4 +1,4 @@
-"""How two replies differ, word by word."""
+"""Word-by-word difference of two replies as HTML."""
 
 import re
 from difflib import SequenceMatcher

@@ -1,25 +1,27 @@
-"""The states of the page: asking, idle, an error to show."""
+"""States of the page as changes of its parts: asking, idle, an error or a status to show."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import gradio as gr
 
-from ui.chat.pane import Changes, Shown
 from ui.parts.escaping import as_html
 
-SIDE_BY_SIDE = "both"
+SIDE_BY_SIDE = "both"  # the mode that asks in both modes
+
+Changes = dict[str, Any]  # part of the page -> its new value
+Shown = list[dict[str, Any]]  # the messages that a gr.Chatbot takes and gives back
 
 
 class Capable(Protocol):
-    """What says whether KV injection works with the loaded model."""
+    """A service that knows whether KV injection works with the loaded model."""
 
     kv_available: bool
 
 
 def busy() -> Changes:
-    """Stop in place of Send; the mode stays as it is until the turn ends."""
+    """Show Stop in place of Send; the mode stays as it is until the turn ends."""
     return {
-        **offered([]),
+        **exchange_actions([]),
         "send": gr.update(visible=False),
         "stop": gr.update(visible=True),
         "mode": gr.update(interactive=False),
@@ -27,7 +29,7 @@ def busy() -> Changes:
 
 
 def idle(service: Capable) -> Changes:
-    """Ready for the next message."""
+    """Be ready for the next message."""
     return {
         "send": gr.update(visible=True),
         "stop": gr.update(visible=False),
@@ -35,21 +37,21 @@ def idle(service: Capable) -> Changes:
     }
 
 
-def offered(shown: Shown) -> Changes:
-    """What can be done with the last exchange, where there is one."""
+def exchange_actions(shown: Shown) -> Changes:
+    """Show the actions on the last exchange, where there is one."""
     return {"acts": gr.update(visible=bool(shown))}
 
 
-def no_account() -> Changes:
-    """Nothing was answered, so there is nothing to account for."""
-    return {"left_account": "", "right_account": "", "strip": ""}
+def no_traces() -> Changes:
+    """Show no trace: nothing was answered."""
+    return {"left_trace": "", "right_trace": "", "strip": ""}
 
 
-def notice(message: str) -> str:
-    """An error in words, read out by screen readers at once."""
+def error_message(message: str) -> str:
+    """An error in words as HTML, read out by screen readers at once."""
     return f'<p class="notice" role="alert">{as_html(message)}</p>'
 
 
-def said(message: str) -> str:
-    """Something that went well, in words."""
+def status_message(message: str) -> str:
+    """Progress or success in words as HTML."""
     return f'<p class="quiet said" role="status">{as_html(message)}</p>'

@@ -1,4 +1,4 @@
-"""The timings panel: the turns of this page, and one question measured in three ways."""
+"""Layout of the timings panel: the turns of this page, and one question measured in three ways."""
 
 from typing import Any
 
