@@ -1,4 +1,4 @@
-"""What the forms at the door share: a page that needs no script, and the session's cookie."""
+"""Parts that the sign-in and password pages share: layout, headers and session cookie."""
 
 from http import HTTPStatus
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""What is answered while the model loads: a page that reloads by itself, errors for programs."""
+"""Startup page while the model loads: reloads itself for browsers, errors for programs."""
 
 import asyncio
 import json

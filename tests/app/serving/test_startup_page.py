@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.serving.server import bind
+from app.serving.listener import bind
 from app.serving.startup_page import StartupPage
 
 

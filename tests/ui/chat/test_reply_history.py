@@ -8,7 +8,7 @@ from typing import Any
 from agent.reply_events import UsedFact
 from memory_engine.types import Message
 from tests.ui.chat.test_trace_view import reply_with
-from tests.ui.chat.test_turn import changes_of, merged, page, texts
+from tests.ui.chat.turn_builder import changes_of, merged, page, texts
 from tests.ui.fake_service import FakeService
 from ui.chat.pane import transcript
 from ui.chat.reply_history import PastReply, kept_traces
