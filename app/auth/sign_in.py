@@ -69,7 +69,7 @@ class SignIn:
         return await self.caller(headers, peer)
 
     async def caller(self, headers: Mapping[str, str], peer: str | None) -> Caller:
-        """Identify who sends `headers` (names in lower case) from address `peer`. Raises SignInError.
+        """Identify the sender of `headers` (names in lower case) at `peer`. Raises SignInError.
 
         A browser's session does not count: no other site can make it ask the API.
         """

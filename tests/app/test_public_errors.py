@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from app.public_errors import FAILED
+from app.public_errors import FAILED, public_message
 from memory_engine import errors
 
 

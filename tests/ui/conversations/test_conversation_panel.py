@@ -8,7 +8,7 @@ from tests.agent.agent_builder import Parts, opened, url_of
 from tests.ui.fake_service import FakeService
 from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished
-from ui.chat.turn import ChatTurns, PageValues
+from ui.chat.turn import ChatTurns
 from ui.conversations.conversation_list import as_document, file_name
 from ui.conversations.conversation_panel import ConversationPanel, switched
 from ui.parts.page_states import SIDE_BY_SIDE
@@ -221,7 +221,7 @@ async def test_what_is_said_before_the_server_knows_that_memory_is_off_is_not_re
         turns = ChatTurns(parts.service, "ann", RunningTurns())
         talk = await parts.service.new_conversation("ann")
         for conversation_id in (None, talk):
-            page: PageValues = ("kv", conversation_id, 0, [], [], None, False, (), False, False)
+            page = ("kv", conversation_id, 0, [], [], None, False, (), False, False)
             assert [step async for step in turns.send("tab", "I ski.", *page)]
         await parts.service.settle("ann")
         assert await parts.known() == []

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from memory_engine.encoding.residency import Residency, Tier
 from tests.agent.agent_builder import Parts, opened, url_of
-from ui.chat.pane import Changes
 from ui.chat.running_turns import RunningTurns
 from ui.conversations.conversation_panel import ConversationPanel
 from ui.memory.bulk_panel import BulkPanel, _residency
+from ui.parts.page_states import Changes
 
 
 def panel_of(parts: Parts) -> BulkPanel:
