@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from memory_engine.types import Message
 from tests.agent.agent_builder import Parts, opened, url_of
@@ -221,7 +222,18 @@ async def test_what_is_said_before_the_server_knows_that_memory_is_off_is_not_re
         turns = ChatTurns(parts.service, "ann", RunningTurns())
         talk = await parts.service.new_conversation("ann")
         for conversation_id in (None, talk):
-            page = ("kv", conversation_id, 0, [], [], None, False, (), False, False)
+            page: tuple[Any, ...] = (
+                "kv",
+                conversation_id,
+                0,
+                [],
+                [],
+                None,
+                False,
+                (),
+                False,
+                False,
+            )
             assert [step async for step in turns.send("tab", "I ski.", *page)]
         await parts.service.settle("ann")
         assert await parts.known() == []
