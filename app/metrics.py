@@ -1,4 +1,4 @@
-"""What Prometheus is told: by mode and never by user. vLLM's own metrics are in the same place."""
+"""Prometheus metrics: by mode and never by user. vLLM's own are in the same registry."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -37,7 +37,7 @@ Events = AsyncGenerator[tuple[Mode, ReplyEvent], None]
 
 
 async def measured(events: Events) -> Events:
-    """`events`, as they are, counted."""
+    """Count `events` and pass them on as they are."""
     began, mode, outcome = perf_counter(), None, "stopped"
     RUNNING.inc()
     try:

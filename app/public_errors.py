@@ -1,4 +1,4 @@
-"""What people who use the service are told of an error, and what only its log is told."""
+"""Public messages of errors: the rest of an error is for the log only."""
 
 import logging
 
@@ -9,7 +9,7 @@ FAILED = "The server failed; its log says why."
 log = logging.getLogger(__name__)
 
 
-def told(error: Exception) -> str:
+def public_message(error: Exception) -> str:
     """The message for the page and for programs; what it leaves out is logged.
 
     That is where the database is, and all of an error that nobody foresaw, whose message may
@@ -18,6 +18,6 @@ def told(error: Exception) -> str:
     if not isinstance(error, InferScaleError):
         log.error("a request failed", exc_info=error)
         return FAILED
-    if error.told != str(error):
+    if error.public_message != str(error):
         log.error("a request failed: %s", error)
-    return error.told
+    return error.public_message

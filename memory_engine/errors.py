@@ -33,7 +33,7 @@ class InferScaleError(Exception):
     """Root of all errors raised on purpose."""
 
     @property
-    def told(self) -> str:
+    def public_message(self) -> str:
         """The message for people who use the service and do not run it."""
         return str(self)
 
@@ -91,12 +91,12 @@ class PortTakenError(UserError):
 
 
 class DatabaseError(UserError):
-    """The database cannot be used as it is. The message may say where it is, `told` does not."""
+    """The database cannot be used as it is. The message may say where it is, `public_message` does not."""
 
     _TOLD: ClassVar = "The database cannot be used. Whoever runs this server finds why in its log."
 
     @property
-    def told(self) -> str:
+    def public_message(self) -> str:
         return self._TOLD
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from memory_engine.encoding.fact_encoder import FactEncoder
 from memory_engine.encoding.residency import Residency
-from memory_engine.encoding.windows import Encoder, Window
+from memory_engine.encoding.windows import Segmenter, Window
 from memory_engine.engines.base import Engine
 from memory_engine.generator import ReplyGenerator
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
@@ -39,7 +39,7 @@ class Memory:
     ) -> None:
         self._engine = engine
         prefix = memory_prefix(tokenizer)
-        windows = Encoder(tokenizer, Window.parse(window), engine.info.fingerprint, prefix)
+        windows = Segmenter(tokenizer, Window.parse(window), engine.info.fingerprint, prefix)
         self._encoder = FactEncoder(engine, windows)
         self.retriever = FactRetriever(embedder, self._encoder.queue.prefetch)
         self.layout = Layout(tokenizer, windows, self._encoder, engine.info.max_model_len, tail)

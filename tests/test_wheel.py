@@ -22,7 +22,7 @@ import pytest
 from agent.db.revision import head_revision
 from scripts.readme import ROOT
 from tests.memory_engine.engines.fake_vllm_server import KEY, FakeServe, serving
-from tests.structure.source_tree import PRODUCT
+from tests.structure.parsed_sources import PRODUCT
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
 OFFLINE = ("--no-deps", "--no-index", "--no-cache-dir")

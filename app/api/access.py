@@ -1,4 +1,4 @@
-"""What every endpoint asks first: who is it, and is there room for one more request."""
+"""Access to the API: the context of its endpoints, the caller, and the rate limit."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rates:
-    """How many requests a user may send; `limit` as in the settings, empty for no limit."""
+    """Rate limits by user; `limit` as in the settings, empty for no limit."""
 
     def __init__(self, limit: str) -> None:
         self._limits = parse_many(limit) if limit else []
@@ -31,8 +31,8 @@ class Rates:
                 raise BusyError(f"The limit is {limit}.", limit.get_expiry())
 
 
-class Desk:
-    """What the endpoints work with; one for the whole API."""
+class ApiContext:
+    """The service, settings and running replies that the endpoints share; one for the API."""
 
     def __init__(self, service: "ChatService", settings: Settings, sign_in: SignIn) -> None:
         self.service = service
@@ -42,28 +42,28 @@ class Desk:
         self.rates = Rates(settings.rate_limit)
 
 
-def desk(request: Request) -> Desk:
-    """The API's desk."""
-    found = request.app.state.desk
-    assert isinstance(found, Desk)
+def api_context(request: Request) -> ApiContext:
+    """The context of the API that a request came to."""
+    found = request.app.state.context
+    assert isinstance(found, ApiContext)
     return found
 
 
 async def signed_in(request: Request) -> Caller:
-    """Who asks. Raises SignInError, and BusyError for who asks too often."""
-    at = desk(request)
+    """The caller of a request. Raises SignInError, and BusyError for one too many requests."""
+    api = api_context(request)
     peer = request.client.host if request.client else None
-    caller = await at.sign_in.caller(request.headers, peer)
-    at.rates.hit(caller.name or "")
+    caller = await api.sign_in.caller(request.headers, peer)
+    api.rates.hit(caller.name or "")
     return caller
 
 
-AtDesk = Annotated[Desk, Depends(desk)]
+ApiContextDep = Annotated[ApiContext, Depends(api_context)]
 SignedIn = Annotated[Caller, Depends(signed_in)]
 
 
 class ChatHeaders(BaseModel):
-    """What a program says of a chat in headers; Open WebUI has names of its own for it."""
+    """Headers in which a program describes a chat; Open WebUI has names of its own for them."""
 
     conversation: str | None = Field(None, alias="X-Conversation-Id", max_length=200)
     task: str | None = Field(None, alias="X-InferScale-Task", max_length=200)
@@ -71,4 +71,4 @@ class ChatHeaders(BaseModel):
     open_webui_user: str | None = Field(None, alias="X-OpenWebUI-User-Id", max_length=200)
 
 
-AtHead = Annotated[ChatHeaders, Header()]
+ChatHeadersDep = Annotated[ChatHeaders, Header()]

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from app.metrics import ERRORS
-from app.public_errors import told
+from app.public_errors import public_message
 from memory_engine.errors import (
     BusyError,
     DatabaseError,
@@ -65,7 +65,7 @@ def body_of(error: Exception) -> tuple[int, dict[str, Any]]:
 
     One that was not raised on purpose is logged, and its body says nothing but that.
     """
-    message = told(error)
+    message = public_message(error)
     for kind, status, name, code in KNOWN:
         if isinstance(error, kind):
             if isinstance(error, NoModelError):

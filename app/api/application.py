@@ -8,18 +8,18 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from app.api import chat, memories, operations
-from app.api.access import Desk
+from app.api.access import ApiContext
 from app.api.api_docs import add_docs
 from app.api.api_errors import add_handlers
 from app.api.mcp import McpApp
 
 
-def create_api(desk: Desk) -> FastAPI:
-    """The API over `desk`, for the event loop that its service lives on.
+def create_api(context: ApiContext) -> FastAPI:
+    """Make the API over `context`, for the event loop that its service lives on.
 
     `/mcp` works within the application's lifespan, all else without.
     """
-    mcp = McpApp(desk)
+    mcp = McpApp(context)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -36,7 +36,7 @@ def create_api(desk: Desk) -> FastAPI:
         # A path with an empty id must not become the path of everything.
         redirect_slashes=False,
     )
-    app.state.desk = desk
+    app.state.context = context
     for part in (chat, memories, operations):
         app.include_router(part.router)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"]))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.access import AtDesk, AtHead, ChatHeaders, Desk, SignedIn
+from app.api.access import ApiContext, ApiContextDep, ChatHeaders, ChatHeadersDep, SignedIn
 from app.api.chat_messages import (
     MODELS,
     is_task,
@@ -30,12 +30,12 @@ Result = TypeVar("Result")
 
 
 @router.get("/models")
-async def models(at: AtDesk, _: SignedIn) -> dict[str, Any]:
+async def models(api: ApiContextDep, _: SignedIn) -> dict[str, Any]:
     """The models, one a mode. Without KV injection there is only text."""
     offered = [
         {"id": name, "object": "model", "created": 0, "owned_by": "inferscale"}
         for name, mode in MODELS.items()
-        if mode is Mode.TEXT or at.service.kv_available
+        if mode is Mode.TEXT or api.service.kv_available
     ]
     return {"object": "list", "data": offered}
 
@@ -44,16 +44,16 @@ async def models(at: AtDesk, _: SignedIn) -> dict[str, Any]:
 async def chat(
     request: Request,
     body: ChatRequest,
-    at: AtDesk,
+    api: ApiContextDep,
     caller: SignedIn,
-    headers: AtHead,
+    headers: ChatHeadersDep,
 ) -> Response:
     """Reply to the last message with what is known of the user, and remember it.
 
     What the program asks for on its own (titles, tags, what to ask next) is answered without
     memory and leaves nothing. A program that goes away ends its reply.
     """
-    running = _begin(body, at, caller, headers)
+    running = _begin(body, api, caller, headers)
     completion = Completion(body.model)
     try:
         if not body.stream:
@@ -77,7 +77,7 @@ def _given_up(running: Running) -> Response:
     return Response(status_code=CLIENT_IS_GONE)
 
 
-def _begin(body: ChatRequest, at: Desk, caller: Caller, headers: ChatHeaders) -> Running:
+def _begin(body: ChatRequest, api: ApiContext, caller: Caller, headers: ChatHeaders) -> Running:
     mode = mode_of(body)
     refuse_unsupported(body)
     conversation = headers.conversation or headers.open_webui_chat
@@ -86,16 +86,16 @@ def _begin(body: ChatRequest, at: Desk, caller: Caller, headers: ChatHeaders) ->
     if is_task(message, headers.task):
         message, client = taken_apart(body.messages, None)
         remember, k = False, 0
-    events = at.service.reply(
+    events = api.service.reply(
         user=caller.owner(body.user or headers.open_webui_user),
         message=message,
         mode=mode,
         k=k,
         remember=remember,
-        sampling=sampling_of(body, at.settings.max_tokens),
+        sampling=sampling_of(body, api.settings.max_tokens),
         client=client,
     )
-    return at.replies.begin(events)
+    return api.replies.begin(events)
 
 
 class _Stream(StreamingResponse):

@@ -64,7 +64,7 @@ def is_task(message: str, header: str | None) -> bool:
 
 
 def sampling_of(request: ChatRequest, max_tokens: int) -> Sampling:
-    """How to choose tokens; `max_tokens` where the request sets no limit."""
+    """Sampling parameters of a request; `max_tokens` where the request sets no limit."""
     stop = [request.stop] if isinstance(request.stop, str) else request.stop or []
     if len(stop) > STOPS or not all(stop):
         raise BadRequestError(f"stop: up to {STOPS} texts that are not empty.", "stop")

@@ -1,4 +1,4 @@
-"""What `POST /v1/chat/completions` takes. Fields that OpenAI has and we do not know are ignored."""
+"""Schema of `POST /v1/chat/completions`. OpenAI's fields that we do not know are ignored."""
 
 from typing import Annotated, Any, Literal
 

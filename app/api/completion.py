@@ -14,7 +14,7 @@ from app.api.running_replies import Running
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What all pieces of one completion have in common."""
+    """The fields that all pieces of one completion share."""
 
     model: str
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
@@ -25,7 +25,7 @@ class Completion:
         message = {"role": "assistant", "content": reply.reply}
         choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
         body = self._body("chat.completion", [choice | {"logprobs": None}])
-        return body | {"usage": usage_of(reply), "inferscale": account_of(reply)}
+        return body | {"usage": usage_of(reply), "inferscale": trace_of(reply)}
 
     def chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         """A piece of the completion."""
@@ -49,7 +49,7 @@ class Completion:
 async def stream_of(
     completion: Completion, running: Running, first: ReplyEvent | None, *, usage: bool
 ) -> AsyncGenerator[str, None]:
-    """The events of a stream. InferScale's account comes with the last chunk there is."""
+    """The events of a stream. InferScale's trace comes with the last chunk there is."""
     yield _event(completion.chunk({"role": "assistant", "content": ""}))
     event = first
     try:
@@ -57,7 +57,7 @@ async def stream_of(
             if isinstance(event, TextDelta):
                 yield _event(completion.chunk({"content": event.text}))
             elif isinstance(event, Reply):
-                extra = {"inferscale": account_of(event)}
+                extra = {"inferscale": trace_of(event)}
                 last = completion.chunk({}, event.finish_reason)
                 yield _event(last if usage else last | extra)
                 if usage:
@@ -78,8 +78,8 @@ def usage_of(reply: Reply) -> dict[str, Any]:
     }
 
 
-def account_of(reply: Reply) -> dict[str, Any]:
-    """How the reply came about; times are milliseconds."""
+def trace_of(reply: Reply) -> dict[str, Any]:
+    """The trace of a reply as InferScale's own field; times are milliseconds."""
     fields = reply.as_json()
     kinds = ("prompt", "injected", "cached", "prefilled", "output")
     return {

@@ -1,4 +1,4 @@
-"""The one door: which requests go to the API and which to the page, and what is turned away."""
+"""Gate in front of all applications: routes requests to API or page, and turns some away."""
 
 import logging
 import re
@@ -17,7 +17,7 @@ from app.settings import Settings
 from memory_engine.errors import ForbiddenError, SignInError, TooLargeError, UserError
 
 SIGN_IN = "/sign-in"
-AT_THE_DOOR = {SIGN_IN, "/sign-out", "/password"}
+SIGN_IN_PATHS = {SIGN_IN, "/sign-out", "/password"}
 # Gradio's program for the browser, the same for everybody.
 PUBLIC = ("/static/", "/assets/", "/theme.css", "/favicon.ico")
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -31,7 +31,7 @@ REQUEST_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 class Gate:
     """All applications on one port: all begin before the first request, and end after the last.
 
-    `door` is where browsers sign in, where they do.
+    `sign_in_app` is where browsers sign in, where they do.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Gate:
         page: ASGIApp,
         sign_in: SignIn,
         settings: Settings,
-        door: ASGIApp | None = None,
+        sign_in_app: ASGIApp | None = None,
     ) -> None:
         self._api = api
         self._page = page
-        self._door = door
+        self._sign_in_app = sign_in_app
         self._sign_in = sign_in
         self._host = settings.host
         self._most_bytes = settings.max_request_kib << 10
@@ -90,15 +90,15 @@ class Gate:
             self._check_host(headers.get("host", ""))
             if scope["method"] not in SAFE and from_elsewhere(headers):
                 raise ForbiddenError(ELSEWHERE)
-            at_door = self._door is not None and scope["path"] in AT_THE_DOOR
-            if not at_door and not scope["path"].startswith(PUBLIC):
+            signs_in = self._sign_in_app is not None and scope["path"] in SIGN_IN_PATHS
+            if not signs_in and not scope["path"].startswith(PUBLIC):
                 peer = scope["client"][0] if scope.get("client") else None
                 scope[CALLER] = await self._sign_in.visitor(headers, peer)
         except UserError as error:
             await self._turned_away(error, scope)(scope, receive, send)
             return
-        if self._door and at_door:
-            await self._door(scope, self._limited(receive, ""), send)
+        if self._sign_in_app and signs_in:
+            await self._sign_in_app(scope, self._limited(receive, ""), send)
         else:
             await self._page(scope, receive, self._not_kept(scope, send))
 
@@ -117,7 +117,7 @@ class Gate:
     def _turned_away(self, error: UserError, scope: Scope) -> ASGIApp:
         """A person is sent to sign in; everybody else is told why not."""
         by_person = scope["method"] == "GET" and scope["path"] == "/"
-        if isinstance(error, SignInError) and self._door and by_person:
+        if isinstance(error, SignInError) and self._sign_in_app and by_person:
             return RedirectResponse(SIGN_IN, 303)
         headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, SignInError) else None
         status, body = body_of(error)

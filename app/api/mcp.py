@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from agent.request import Client
-from app.api.access import Desk, signed_in
+from app.api.access import ApiContext, signed_in
 from app.api.api_errors import answer, body_of
 from app.api.running_replies import whole
 from app.auth.sign_in import CALLER, Caller
@@ -53,8 +53,8 @@ class Memory(BaseModel):
 class Tools:
     """The tools, for whoever signed in: the request says who, never an argument."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, api: ApiContext) -> None:
+        self._api = api
 
     async def chat(
         self, message: Message, context: Context[Any, Any], conversation: Conversation = None
@@ -63,15 +63,15 @@ class Tools:
 
         Facts that the message states about the user are remembered for later.
         """
-        service = self._desk.service
+        service = self._api.service
         events = service.reply(
             user=_user(context),
             message=message,
             mode=Mode.KV if service.kv_available else Mode.TEXT,
             client=Client(conversation=conversation),
         )
-        with _told():
-            async with self._desk.replies.begin(events) as running:
+        with _tool_errors():
+            async with self._api.replies.begin(events) as running:
                 return (await whole(running)).reply
 
     async def search_memory(
@@ -81,8 +81,8 @@ class Tools:
 
         Changes nothing, and asks no language model.
         """
-        with _told():
-            found = await self._desk.service.search(_user(context), query, most)
+        with _tool_errors():
+            found = await self._api.service.search(_user(context), query, most)
         return [
             Memory(text=fact.text, when=fact.when and fact.when.isoformat(), score=score)
             for fact, score in found
@@ -95,9 +95,9 @@ class McpApp:
     It keeps no session: each request is whose key it has.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, api: ApiContext) -> None:
         server = MCPServer("InferScale", version=version("inferscale"), instructions=INSTRUCTIONS)
-        tools = Tools(desk)
+        tools = Tools(api)
         server.add_tool(tools.chat, annotations=ToolAnnotations(title="Ask InferScale"))
         server.add_tool(
             tools.search_memory,
@@ -126,8 +126,8 @@ class McpApp:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What went wrong, in the words that the API has for it."""
+def _tool_errors() -> Iterator[None]:
+    """Raise an error as a ToolError, in the words that the API has for it."""
     try:
         yield
     except InferScaleError as error:

@@ -1,4 +1,4 @@
-"""`/v1/memories`: what is known of a user, seen and changed. Never another user's."""
+"""`/v1/memories`: list, add, search, edit, export and forget the facts of a user."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from agent.entities import Fact
 from agent.facts.transfer.export_schema import Document
-from app.api.access import AtDesk, SignedIn
+from app.api.access import ApiContextDep, SignedIn
 from app.api.api_errors import BadRequestError
 from app.api.chat_schema import Name
 
@@ -34,14 +34,14 @@ class NewText(BaseModel):
 
 @router.get("")
 async def listed(
-    at: AtDesk,
+    api: ApiContextDep,
     caller: SignedIn,
     user: User = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
     after: Annotated[str | None, Query(description="`next` of the page before.")] = None,
 ) -> dict[str, Any]:
     """All that is known now, in time order, a page at a time: go on while there is a `next`."""
-    facts = await at.service.facts(caller.owner(user))
+    facts = await api.service.facts(caller.owner(user))
     if after is not None:
         place = _place(after)
         facts = [fact for fact in facts if (fact.created_at, int(fact.id)) > place]
@@ -51,15 +51,17 @@ async def listed(
 
 
 @router.post("", status_code=201)
-async def add(body: NewMemories, at: AtDesk, caller: SignedIn, user: User = None) -> dict[str, Any]:
+async def add(
+    body: NewMemories, api: ApiContextDep, caller: SignedIn, user: User = None
+) -> dict[str, Any]:
     """Remember facts; for each the fact that says it, which may have been known before."""
-    added = await at.service.add_facts(caller.owner(user), body.texts)
+    added = await api.service.add_facts(caller.owner(user), body.texts)
     return {"object": "list", "data": [_shown(fact) for fact in added]}
 
 
 @router.delete("")
 async def forget_all(
-    at: AtDesk,
+    api: ApiContextDep,
     caller: SignedIn,
     everything: Annotated[bool, Query(alias="all", description="Has to be true.")],
     user: User = None,
@@ -67,51 +69,53 @@ async def forget_all(
     """Forget everything of a user: facts, conversations, and what was computed of them."""
     if not everything:
         raise BadRequestError("all: say all=true to forget everything.", "all")
-    return {"forgotten": await at.service.forget_everything(caller.owner(user))}
+    return {"forgotten": await api.service.forget_everything(caller.owner(user))}
 
 
 @router.get("/search")
 async def search(
-    at: AtDesk,
+    api: ApiContextDep,
     caller: SignedIn,
     q: Annotated[str, Query(min_length=1, max_length=4000)],
     k: Annotated[int, Query(ge=1, le=MOST)] = 10,
     user: User = None,
 ) -> dict[str, Any]:
     """The facts most relevant to a text, best first, as a reply would recall them."""
-    found = await at.service.search(caller.owner(user), q, k)
+    found = await api.service.search(caller.owner(user), q, k)
     data = [_shown(fact) | {"score": score} for fact, score in found]
     return {"object": "list", "data": data}
 
 
 @router.get("/export")
-async def export(at: AtDesk, caller: SignedIn, user: User = None) -> Document:
+async def export(api: ApiContextDep, caller: SignedIn, user: User = None) -> Document:
     """All that is known and was, but for what is forgotten, as `import` takes it."""
-    return await at.service.export_facts(caller.owner(user))
+    return await api.service.export_facts(caller.owner(user))
 
 
 @router.post("/import")
 async def import_(
-    body: dict[str, Any], at: AtDesk, caller: SignedIn, user: User = None
+    body: dict[str, Any], api: ApiContextDep, caller: SignedIn, user: User = None
 ) -> dict[str, Any]:
     """Add the facts of an export; a second time changes nothing."""
     document = json.dumps(body)
-    done = await at.service.import_facts(caller.owner(user), document)
+    done = await api.service.import_facts(caller.owner(user), document)
     return {"added": done.added, "known": done.known, "left_out": done.left_out}
 
 
 @router.patch("/{fact_id}")
 async def edit(
-    fact_id: str, body: NewText, at: AtDesk, caller: SignedIn, user: User = None
+    fact_id: str, body: NewText, api: ApiContextDep, caller: SignedIn, user: User = None
 ) -> dict[str, Any]:
     """Change what a fact says: a new fact takes its place, and the old one is history."""
-    return _shown(await at.service.edit_fact(caller.owner(user), fact_id, body.text))
+    return _shown(await api.service.edit_fact(caller.owner(user), fact_id, body.text))
 
 
 @router.delete("/{fact_id}")
-async def forget(fact_id: str, at: AtDesk, caller: SignedIn, user: User = None) -> dict[str, Any]:
+async def forget(
+    fact_id: str, api: ApiContextDep, caller: SignedIn, user: User = None
+) -> dict[str, Any]:
     """Forget a fact; the answer comes when SQL, index and KV are rid of it."""
-    await at.service.forget_fact(caller.owner(user), fact_id)
+    await api.service.forget_fact(caller.owner(user), fact_id)
     return {"id": fact_id, "deleted": True}
 
 

@@ -1,4 +1,4 @@
-"""What operators ask: is it up, can it reply, which version is it, what did it do."""
+"""Endpoints for operators: liveness, readiness, version and metrics."""
 
 from importlib.metadata import version
 from typing import Any
@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 
 from agent.db.revision import check_revision
-from app.api.access import AtDesk, SignedIn
+from app.api.access import ApiContextDep, SignedIn
 from app.metrics import TO_REMEMBER
 from memory_engine.errors import InferScaleError
 
@@ -22,15 +22,15 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", response_model=None)
-async def readyz(at: AtDesk) -> Response:
+async def readyz(api: ApiContextDep) -> Response:
     """Whether a request would get a reply: 503 when the database or the end is near."""
     try:
-        at.replies.admit()
-        await check_revision(at.service.database)
+        api.replies.admit()
+        await check_revision(api.service.database)
     except InferScaleError as error:
         body = {"status": "not ready", "reason": type(error).__name__.removesuffix("Error")}
         return JSONResponse(body, 503)
-    return JSONResponse({"status": "ready", "kv": at.service.kv_available})
+    return JSONResponse({"status": "ready", "kv": api.service.kv_available})
 
 
 @router.get("/version")
@@ -40,7 +40,7 @@ async def versions() -> dict[str, Any]:
 
 
 @router.get("/metrics", response_model=None)
-async def metrics(at: AtDesk, _: SignedIn) -> Response:
+async def metrics(api: ApiContextDep, _: SignedIn) -> Response:
     """Prometheus metrics: ours by mode, and vLLM's own."""
-    TO_REMEMBER.set(at.service.to_remember)
+    TO_REMEMBER.set(api.service.to_remember)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

@@ -118,10 +118,10 @@ class RunningReplies:
 
 
 async def whole(running: Running) -> Reply:
-    """The account of a reply, when it has ended and is stored."""
+    """Wait for a reply to end and be stored; returns it with its trace."""
     reply = None
     while (event := await running.next()) is not None:
         if isinstance(event, Reply):
             reply = event
-    assert reply is not None, "a reply that does not fail ends with its account"
+    assert reply is not None, "a reply that does not fail ends with its trace"
     return reply

@@ -106,7 +106,7 @@ class Accounts:
 
 
 async def users_of(database: Database, name: str) -> list[str]:
-    """Whose memory goes with an account: its own, and those that its programs named below it."""
+    """Owners whose memory goes with an account: itself, and those its programs named below it."""
     query = select(UserRow.name).where(
         (UserRow.name == name) | UserRow.name.startswith(f"{name}{BELOW}", autoescape=True)
     )

@@ -67,7 +67,7 @@ class ApiKeys:
             row.revoked_at = row.revoked_at or utc_now()
 
     async def owner_of(self, key: str) -> str | None:
-        """Whose key this is, or None for one that was revoked or never was."""
+        """The owner of a key, or None for one that was revoked or never was."""
         async with self._database.read() as session:
             row = await valid_key(session, key)
         return row.owner if row else None

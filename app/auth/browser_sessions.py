@@ -38,7 +38,7 @@ class BrowserSessions:
         return token
 
     async def owner_of(self, token: str, *, by_key: bool) -> str | None:
-        """Who signed in, with a key or with a password; None where the session has ended."""
+        """The owner of a session begun with a key or a password; None where it has ended."""
         query = (
             select(SessionRow.owner)
             .outerjoin(ApiKeyRow, ApiKeyRow.id == SessionRow.key_id)

@@ -1,4 +1,4 @@
-"""Where somebody who is signed in changes their own password."""
+"""Password page: users who are signed in change their own password."""
 
 from html import escape
 from http import HTTPStatus
@@ -12,7 +12,7 @@ from app.auth.passwords import SHORTEST, check_password
 from app.auth.sign_in import session_token
 from app.auth.sign_in_attempts import SignInAttempts
 from app.auth.sign_in_forms import HEADERS, keep_session, page, peer_of, template
-from app.public_errors import told
+from app.public_errors import public_message
 from memory_engine.errors import BusyError, DatabaseError, UserError
 
 FORM, CHANGED = template("password.html"), template("password_changed.html")
@@ -21,17 +21,17 @@ FIELDS = ("current", "new", "again")
 
 
 class PasswordPage:
-    """The form at /password. `tries` are those of signing in: both guess the same password."""
+    """The form at /password. `attempts` are those of signing in: both guess the same password."""
 
     def __init__(
-        self, sessions: BrowserSessions, accounts: Accounts, tries: SignInAttempts
+        self, sessions: BrowserSessions, accounts: Accounts, attempts: SignInAttempts
     ) -> None:
         self._sessions = sessions
         self._accounts = accounts
-        self._tries = tries
+        self._attempts = attempts
 
     async def form(self, request: Request) -> Response:
-        """The form, for who is signed in."""
+        """Show the form to whoever is signed in."""
         name = await self._name(request)
         return _page(name) if name else _to_sign_in()
 
@@ -51,7 +51,7 @@ class PasswordPage:
             return _page(name, "again", problem, HTTPStatus.UNPROCESSABLE_ENTITY)
         peer = peer_of(request)
         try:
-            self._tries.count(name, peer)
+            self._attempts.count(name, peer)
         except BusyError as error:
             status = HTTPStatus.TOO_MANY_REQUESTS
             return _page(name, "current", str(error), status, error.retry_after)
@@ -59,11 +59,11 @@ class PasswordPage:
             token = await self._accounts.change_password(name, current, new, self._sessions)
         except DatabaseError as error:
             status = HTTPStatus.SERVICE_UNAVAILABLE
-            return _page(name, "current", told(error), status)
+            return _page(name, "current", public_message(error), status)
         if token is None:
             problem = "This is not your current password."
             return _page(name, "current", problem, HTTPStatus.UNPROCESSABLE_ENTITY)
-        self._tries.succeeded(name, peer)
+        self._attempts.succeeded(name, peer)
         response = page("Your password is changed", CHANGED.template)
         keep_session(request, response, token, self._sessions)
         return response
@@ -88,7 +88,7 @@ def _page(
         problems[field] = f'<p id="problem" role="alert">{escape(problem)}</p>'
     content = FORM.substitute(
         {f"{each}_state": state for each, state in states.items()},
-        **{f"{each}_problem": told for each, told in problems.items()},
+        **{f"{each}_problem": message for each, message in problems.items()},
         name=escape(name),
         shortest=SHORTEST,
     )

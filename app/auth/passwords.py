@@ -1,4 +1,4 @@
-"""Passwords: what one has to be like, and how it is hashed and compared."""
+"""Passwords: their rules, hashing and comparison."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Who asks: nobody in particular on this machine, or who signed in, in one of several ways."""
+"""Identification of callers: by API key, browser session or proxy header, or not at all."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. `name` is None where nobody has to sign in."""
+    """The caller of a request. `name` is None where nobody has to sign in."""
 
     name: str | None
     default: str
 
     def owner(self, user: str | None) -> str:
-        """Whose memory is meant, if the request names `user`.
+        """The owner of the memory that is meant, if the request names `user`.
 
         For who signed in it is their own, or that of a user below them: never another's.
         """
@@ -41,7 +41,7 @@ class Caller:
 
 
 class SignIn:
-    """Tells who asks, as the settings say. `keys` is not needed where `auth` is off.
+    """Identifies callers as the settings say. `keys` is not needed where `auth` is off.
 
     `on_page` says that people sign in on a page of ours, and then have `sessions`.
     """
@@ -59,7 +59,7 @@ class SignIn:
         self._peers = networks(settings.auth_peers)
 
     async def visitor(self, headers: Mapping[str, str], peer: str | None) -> Caller:
-        """Who asks for the page: a browser that is signed in, or a `caller`."""
+        """Identify a visitor of the page: a browser that is signed in, or a `caller`."""
         token = session_token(headers)
         if self.on_page and token:
             assert self._sessions is not None, "sessions are there where browsers sign in"
@@ -69,7 +69,7 @@ class SignIn:
         return await self.caller(headers, peer)
 
     async def caller(self, headers: Mapping[str, str], peer: str | None) -> Caller:
-        """Who sends `headers` (names in lower case) from address `peer`. Raises SignInError.
+        """Identify the sender of `headers` (names in lower case) at `peer`. Raises SignInError.
 
         A browser's session does not count: no other site can make it ask the API.
         """

@@ -1,4 +1,4 @@
-"""How often a password may be tried. Counted in this process."""
+"""Rate limit of sign-in attempts, counted in this process."""
 
 import ipaddress
 
@@ -13,13 +13,13 @@ FOR_AN_ADDRESS = parse("100/15 minutes")
 
 
 class SignInAttempts:
-    """Tries by name and address, and by address alone."""
+    """Attempts by name and address, and by address alone."""
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def count(self, name: str, peer: str | None) -> None:
-        """Count a try before it is made. Raises BusyError for one too many."""
+        """Count an attempt before it is made. Raises BusyError for one too many."""
         address = _network(peer)
         for limit, key in ((FOR_A_NAME, (address, name)), (FOR_AN_ADDRESS, (address,))):
             if not self._limiter.hit(limit, *key):
@@ -29,7 +29,7 @@ class SignInAttempts:
                 )
 
     def succeeded(self, name: str, peer: str | None) -> None:
-        """Those before, of this name from this address, were slips."""
+        """Forget the failed attempts of this name from this address."""
         self._limiter.clear(FOR_A_NAME, _network(peer), name)
 
 

@@ -1,4 +1,4 @@
-"""What the forms at the door share: a page that needs no script, and the session's cookie."""
+"""Parts that the sign-in and password pages share: layout, headers and session cookie."""
 
 from http import HTTPStatus
 from importlib.resources import files
@@ -23,7 +23,7 @@ def template(name: str) -> Template:
     return Template(files("app").joinpath(f"data/{name}").read_text("utf-8"))
 
 
-PAGE = template("door.html")
+PAGE = template("plain_page.html")
 
 
 def page(

@@ -1,4 +1,4 @@
-"""Where a browser signs in and out: a form that needs no script, and a cookie."""
+"""Sign-in page: a form that needs no script, and a session cookie."""
 
 from html import escape
 from http import HTTPStatus
@@ -15,24 +15,24 @@ from app.auth.password_page import PasswordPage
 from app.auth.sign_in import COOKIE, session_token
 from app.auth.sign_in_attempts import SignInAttempts
 from app.auth.sign_in_forms import HEADERS, keep_session, page, peer_of, template
-from app.public_errors import told
+from app.public_errors import public_message
 from memory_engine.errors import BusyError, UserError
 
 FORM, NAME = template("sign_in.html"), template("sign_in_name.html")
 
 
-class Door:
+class SignInPage:
     """Signs browsers in with a password, or with a key where there are no `accounts`."""
 
     def __init__(
-        self, sessions: BrowserSessions, accounts: Accounts | None, tries: SignInAttempts
+        self, sessions: BrowserSessions, accounts: Accounts | None, attempts: SignInAttempts
     ) -> None:
         self._sessions = sessions
         self._accounts = accounts
-        self._tries = tries
+        self._attempts = attempts
 
     async def form(self, request: Request) -> Response:
-        """The form to sign in with, for who is not signed in."""
+        """Show the form to whoever is not signed in."""
         token = session_token(request.headers)
         if token and await self._sessions.owner_of(token, by_key=self._accounts is None):
             return RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
@@ -45,13 +45,13 @@ class Door:
         name = storable(typed["name"]).strip()[:200]
         peer = peer_of(request)
         try:
-            self._tries.count(name, peer)
+            self._attempts.count(name, peer)
         except BusyError as error:
             return self._page(name, str(error), HTTPStatus.TOO_MANY_REQUESTS, error.retry_after)
         token = await self._token(name, typed["secret"])
         if token is None:
             return self._page(name, self._wrong, HTTPStatus.UNAUTHORIZED)
-        self._tries.succeeded(name, peer)
+        self._attempts.succeeded(name, peer)
         await self._sessions.end(session_token(request.headers))
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER, HEADERS)
         keep_session(request, response, token, self._sessions)
@@ -65,8 +65,8 @@ class Door:
         return response
 
     async def failed(self, request: Request, error: Exception) -> Response:
-        """The form with what went wrong, such as a database that is locked."""
-        return self._page("", told(error), HTTPStatus.SERVICE_UNAVAILABLE)
+        """Show the form with an error, such as a database that is locked."""
+        return self._page("", public_message(error), HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _token(self, name: str, secret: str) -> str | None:
         if self._accounts is None:
@@ -99,19 +99,19 @@ class Door:
         return page("Sign in to InferScale", content, status, retry_after)
 
 
-def create_door(sessions: BrowserSessions, accounts: Accounts | None) -> Starlette:
-    """The application at /sign-in, /sign-out and, where there are passwords, /password."""
-    tries = SignInAttempts()
-    door = Door(sessions, accounts, tries)
+def create_sign_in_app(sessions: BrowserSessions, accounts: Accounts | None) -> Starlette:
+    """Make the application at /sign-in, /sign-out and, where there are passwords, /password."""
+    attempts = SignInAttempts()
+    sign_in_page = SignInPage(sessions, accounts, attempts)
     routes = [
-        Route("/sign-in", door.form, methods=["GET"]),
-        Route("/sign-in", door.sign_in, methods=["POST"]),
-        Route("/sign-out", door.sign_out, methods=["POST"]),
+        Route("/sign-in", sign_in_page.form, methods=["GET"]),
+        Route("/sign-in", sign_in_page.sign_in, methods=["POST"]),
+        Route("/sign-out", sign_in_page.sign_out, methods=["POST"]),
     ]
     if accounts:
-        passwords = PasswordPage(sessions, accounts, tries)
+        passwords = PasswordPage(sessions, accounts, attempts)
         routes += [
             Route("/password", passwords.form, methods=["GET"]),
             Route("/password", passwords.change, methods=["POST"]),
         ]
-    return Starlette(routes=routes, exception_handlers={UserError: door.failed})
+    return Starlette(routes=routes, exception_handlers={UserError: sign_in_page.failed})

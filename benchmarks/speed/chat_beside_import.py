@@ -19,7 +19,7 @@ from benchmarks.speed.measured_request import measure_request, require_injected
 from benchmarks.speed.prompt_material import FACTS_A_RUN, PromptMaterial
 from benchmarks.speed.workload import CHAT_REPLY_TOKENS, Workload
 from memory_engine.encoding.encoding_queue import EncodingQueue
-from memory_engine.encoding.windows import EncodePlanner, FactSegment
+from memory_engine.encoding.windows import EncodeJobs, FactSegment
 from memory_engine.engines.base import Engine
 from memory_engine.types import Mode, Prompt
 
@@ -37,7 +37,7 @@ async def measure_chat(
     chat: its segments are resident. recall: what the product does between a message and its
     request. Times in milliseconds: `ttft_ms` from the request, `from_message_ms` with recall.
     """
-    queue = EncodingQueue(engine, EncodePlanner(_MODEL, material.prefix))
+    queue = EncodingQueue(engine, EncodeJobs(_MODEL, material.prefix))
     conversation = _Conversation(engine, queue, chat, recall)
     alone, beside = _Times(), _Times()
     facts, seconds = 0, 0.0
@@ -143,7 +143,7 @@ async def _import(
 
 def segments_of(material: PromptMaterial, owner: str) -> list[FactSegment]:
     """Lay the facts out as segments in runs, each behind WINDOW facts before its run."""
-    planner, facts, segments = EncodePlanner(_MODEL, material.prefix), material.facts, []
+    planner, facts, segments = EncodeJobs(_MODEL, material.prefix), material.facts, []
     for first in range(0, len(facts), FACTS_A_RUN):
         context = [i for fact in facts[max(0, first - WINDOW) : first] for i in fact]
         for fact in facts[first : first + FACTS_A_RUN]:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from memory_engine.encoding.admission import Admission
-from memory_engine.encoding.windows import EncodePlanner, FactSegment
+from memory_engine.encoding.windows import EncodeJobs, FactSegment
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError
 
@@ -56,7 +56,7 @@ class EncodingQueue:
     an engine of several may be another one than before.
     """
 
-    def __init__(self, engine: Engine, planner: EncodePlanner) -> None:
+    def __init__(self, engine: Engine, planner: EncodeJobs) -> None:
         self._engine = engine
         self._planner = planner
         self._work: dict[str, _Work] = {}

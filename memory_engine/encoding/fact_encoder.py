@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from memory_engine.encoding.encoding_queue import EncodingQueue
 from memory_engine.encoding.residency import Residency, Tier
-from memory_engine.encoding.windows import Encoder, FactSegment
+from memory_engine.encoding.windows import FactSegment, Segmenter
 from memory_engine.engines.base import Engine
 from memory_engine.types import MemoryFact
 
@@ -18,7 +18,7 @@ class FactEncoder:
     that is in progress, and what is believed to be resident.
     """
 
-    def __init__(self, engine: Engine, windows: Encoder) -> None:
+    def __init__(self, engine: Engine, windows: Segmenter) -> None:
         self._engine = engine
         self._windows = windows
         self.queue = EncodingQueue(engine, windows)

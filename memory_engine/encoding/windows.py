@@ -61,7 +61,7 @@ class FactSegment:
     run: int
 
 
-class EncodePlanner:
+class EncodeJobs:
     """Names segments, and plans the prefills that make them resident. Pure; computes no KV.
 
     fingerprint: of the model (`EngineInfo.fingerprint`). prefix: the ids every prompt
@@ -119,7 +119,7 @@ class EncodePlanner:
         return digest.hexdigest()[:32]
 
 
-class Encoder(EncodePlanner):
+class Segmenter(EncodeJobs):
     """Turns an owner's facts into segments, as the window policy says."""
 
     def __init__(

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory_engine.encoding.windows import Encoder, FactSegment
+from memory_engine.encoding.windows import FactSegment, Segmenter
 from memory_engine.errors import MessageTooLongError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.prompt.prompt_wording import FACTS_HEADER, SYSTEM, TAIL_END, fact_line
@@ -66,7 +66,7 @@ class Layout:
     def __init__(
         self,
         tokenizer: ChatTokenizer,
-        encoder: Encoder,
+        encoder: Segmenter,
         segments: Segments,
         max_model_len: int,
         tail: int,

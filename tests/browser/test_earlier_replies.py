@@ -1,4 +1,4 @@
-"""Earlier replies keep their accounts in a browser: by keyboard, after a reload, in both panes."""
+"""Earlier replies keep their traces in a browser: by keyboard, after a reload, in both panes."""
 
 import re
 
@@ -53,7 +53,7 @@ def test_earlier_replies_keep_their_accounts_and_have_them_after_a_reload(own_pa
     kept = page.locator("#conversations-panel").get_by_role("button")
     kept.filter(has_text="My dog is called Biscuit").click()
     opened_by_keyboard(page)
-    below = page.locator("#left-pane > .account")
+    below = page.locator("#left-pane > .trace")
     expect(below).to_contain_text("1 fact used: 1 injected as KV")
 
 

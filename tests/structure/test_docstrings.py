@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.structure.source_tree import (
+from tests.structure.parsed_sources import (
     PRODUCT,
     REPOSITORY,
     Function,

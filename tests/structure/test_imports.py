@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.structure.source_tree import PRODUCT, REPOSITORY, Source, refuse, sources
+from tests.structure.parsed_sources import PRODUCT, REPOSITORY, Source, refuse, sources
 
 # inferscale -> {benchmarks, ui} -> app -> agent -> memory_engine
 MAY_IMPORT = {

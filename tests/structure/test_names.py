@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import pytest
 
-from tests.structure.source_tree import (
+from tests.structure.parsed_sources import (
     PRODUCT,
     REPOSITORY,
     Source,

@@ -8,7 +8,7 @@ import pytest
 from setuptools.discovery import PEP420PackageFinder
 
 from scripts.readme import ROOT
-from tests.structure.source_tree import PRODUCT, REPOSITORY, Source, modules, refuse, sources
+from tests.structure.parsed_sources import PRODUCT, REPOSITORY, Source, modules, refuse, sources
 
 MOST_LINES = 300
 MOST_LINES_OF_A_FUNCTION = 40

@@ -32,7 +32,7 @@ class FakeService(ChatService):
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
         self.kept: dict[str, list[Message]] = {}
-        self.accounted: dict[str, dict[int, Reply]] = {}  # what `accounts` finds
+        self.kept_traces: dict[str, dict[int, Reply]] = {}  # what `accounts` finds
         self.options: list[dict[str, Any]] = []  # what else each reply was asked with
 
     async def reply(
@@ -114,9 +114,9 @@ class FakeService(ChatService):
             yield TextDelta(f" {word}" if number else word)
             if self.fails_with:
                 raise self.fails_with
-        yield self._account(mode, conversation_id)
+        yield self._reply(mode, conversation_id)
 
-    def _account(self, mode: Mode, conversation_id: str | None) -> Reply:
+    def _reply(self, mode: Mode, conversation_id: str | None) -> Reply:
         injected = 1240 if mode is Mode.KV else 0
         facts = tuple(
             UsedFact(fact.id, fact.text, fact.when, 0.5, mode is Mode.KV and number > 0)
@@ -147,7 +147,7 @@ class FakeService(ChatService):
         return list(self.kept[conversation_id])
 
     async def traces(self, user: str, conversation_id: str) -> dict[int, Reply]:
-        return self.accounted.get(conversation_id, {})
+        return self.kept_traces.get(conversation_id, {})
 
     async def cut_off(self, user: str, conversation_id: str) -> bool:
         return self.cut_off_at == conversation_id

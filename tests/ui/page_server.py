@@ -10,10 +10,11 @@ from typing import Any, Generic, TypeVar
 import pytest
 import uvicorn
 
-from app.server import create_app
 from app.service import ChatService
+from app.serving.assembly import create_app as assemble
 from app.settings import Settings
 from tests.ui.fake_service import FakeService
+from ui import create_app
 
 # What Gradio asks of pandas, in its own threads.
 GRADIO_WARNINGS = [
@@ -60,7 +61,7 @@ def served(
 
     async def run() -> None:
         async with open_it() as opened:
-            _, app = create_app(service_of(opened), settings or Settings(user="ann"))
+            _, app = assemble(service_of(opened), settings or Settings(user="ann"), create_app)
             config = uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1)
             server = _Server(config)
             running = asyncio.create_task(server.serve())

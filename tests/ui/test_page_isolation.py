@@ -15,7 +15,7 @@ from app.api.gate import OWN_PATHS, PUBLIC
 from app.auth.accounts import Accounts
 from app.auth.api_keys import ApiKeys
 from app.auth.passwords import Passwords
-from app.server import create_app as create_gate
+from app.serving.assembly import create_app as assemble
 from app.settings import Settings
 from tests.agent.agent_builder import Parts, opened, url_of
 from tests.agent.fake_memory import text_of
@@ -231,7 +231,7 @@ async def test_the_page_is_that_of_who_asks_in_whatever_way(tmp_path: Path, auth
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_fact("ann", f"I live in {SECRET}.")
         settings = Settings(auth=auth, auth_peers="10.0.0.5", user="bob")
-        _, gate = create_gate(parts.service, settings)
+        _, gate = assemble(parts.service, settings, create_app)
         transport = httpx2.ASGITransport(gate, client=("10.0.0.5", 1))
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             for name in ("ann", "bob"):

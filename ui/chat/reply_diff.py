@@ -1,9 +1,9 @@
-"""How two replies differ, word by word."""
+"""Word-by-word difference of two replies as HTML."""
 
 import re
 from difflib import SequenceMatcher
 
-from ui.shell.escaping import as_html
+from ui.parts.escaping import as_html
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 LONGEST = 4000  # words and spaces: comparing takes the square of it at worst

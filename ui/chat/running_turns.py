@@ -1,4 +1,4 @@
-"""The turns in progress, so that the browser tab that began one can end it."""
+"""Turns in progress by browser tab, so that the tab that began one can end it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ PROMISED_S = 10.0
 
 @dataclass
 class Progress:
-    """One turn. `left` says that its tab shows something else by now."""
+    """One turn in progress. `left` says that its tab shows something else by now."""
 
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -20,7 +20,7 @@ class Progress:
 
 
 class RunningTurns:
-    """At most one turn a tab. A tab is Gradio's session hash."""
+    """Turns in progress, at most one a tab. A tab is Gradio's session hash."""
 
     def __init__(self) -> None:
         self._turns: dict[str, Progress] = {}
@@ -28,7 +28,7 @@ class RunningTurns:
 
     @asynccontextmanager
     async def turn(self, tab: str) -> AsyncIterator[Progress]:
-        """The block is the turn of `tab`; it begins when the one before has ended."""
+        """Run the block as the turn of `tab`, when the one before has ended."""
         while tab in self._turns:
             await self._turns[tab].ended.wait()
         self._promised.pop(tab, None)

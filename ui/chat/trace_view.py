@@ -1,11 +1,11 @@
-"""The account of a reply: a stopwatch until the first token, then where the time went."""
+"""The trace of a reply as HTML: a stopwatch until the first token, then where the time went."""
 
 from textwrap import shorten
 
 from agent.reply_events import FirstToken, Reply, UsedFact
 from memory_engine.types import Mode
 from ui.chat.reply_diff import difference
-from ui.shell.escaping import as_html, counted, day, milliseconds
+from ui.parts.escaping import as_html, counted, day, milliseconds
 
 SOURCE_SHOWN = 160  # characters: enough to know a message again
 MODE_NAMES = {Mode.TEXT: "Text", Mode.KV: "KV"}
@@ -20,7 +20,7 @@ def waiting() -> str:
 
 
 def queued(first: Mode) -> str:
-    """What the second pane says while the first one answers."""
+    """The line of the second pane while the first one answers."""
     return f'<p class="ttft quiet">Starts when {MODE_NAMES[first]} is done</p>'
 
 
@@ -44,7 +44,7 @@ def finished(reply: Reply) -> str:
 
 
 def stopped(before: str) -> str:
-    """The account of a turn that the user stopped, from what it said until then."""
+    """The trace of a turn that the user stopped, from its trace until then."""
     mark = '<p class="tokens stopped">Stopped</p>'
     return before + mark if "<strong>" in before else mark
 
@@ -128,7 +128,7 @@ def _source(said: str) -> str:
 
 
 def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str = "") -> str:
-    """How two modes compare, in the order they ran: time to first token, and agreement.
+    """Compare two modes, in the order they ran: time to first token, and agreement.
 
     `so_far` says the same of all comparisons of the page.
     """
@@ -152,15 +152,18 @@ def verdict(first: Reply, second: Reply, *, at_once: bool = False, so_far: str =
         if at_once
         else f"{MODE_NAMES[first.mode]} ran first; the order alternates"
     )
-    warm = (
-        f'<span class="quiet">Text found {text.cached_tokens:,} of its '
-        f"{counted(text.prompt_tokens, 'token')} in the prefix cache</span>"
-        if text.cached_tokens > text.prompt_tokens / 10
-        else ""
-    )
     overall = f'<span class="so-far">{so_far}</span>' if so_far else ""
     return (
         f'<div class="verdict" role="status"><strong>{speed}</strong>'
         f'<span class="agree"><span aria-hidden="true">{"=" if same else "≠"}</span> {agree}'
-        f'</span><span class="quiet">{order}</span>{warm}{overall}{differ}</div>'
+        f'</span><span class="quiet">{order}</span>{_prefix_cache(text)}{overall}{differ}</div>'
+    )
+
+
+def _prefix_cache(text: Reply) -> str:
+    if text.cached_tokens <= text.prompt_tokens / 10:
+        return ""
+    return (
+        f'<span class="quiet">Text found {text.cached_tokens:,} of its '
+        f"{counted(text.prompt_tokens, 'token')} in the prefix cache</span>"
     )

@@ -1,4 +1,4 @@
-"""Many small events in, few updates out."""
+"""Batches of updates: many small events in, few updates out."""
 
 import asyncio
 import time
@@ -21,10 +21,9 @@ async def batches(
     """Group what `source` yields so that a group leaves at most every `interval` seconds.
 
     An urgent item leaves with the one after it, as soon as that comes, and so do the last
-    ones. `source` is iterated
-    in one task of its own; when `stop` is set or this generator is closed, that task is
-    cancelled, and this generator ends when `source` is closed. An error of `source` is
-    raised here, after the items before it.
+    ones. `source` is iterated in one task of its own; when `stop` is set or this generator is
+    closed, that task is cancelled, and this generator ends when `source` is closed. An error
+    of `source` is raised here, after the items before it.
     """
     queue: asyncio.Queue[Item | None] = asyncio.Queue()
     pump = asyncio.create_task(_pump(source, queue))
@@ -34,16 +33,7 @@ async def batches(
         ended = False
         while not ended and (item := await queue.get()) is not None:
             batch = [item]
-            while not ended and not any(map(urgent, batch[:-1])):
-                left = None if urgent(batch[-1]) else max(due - time.monotonic(), 0)
-                try:
-                    more = await asyncio.wait_for(queue.get(), left)
-                except TimeoutError:
-                    break
-                if more is None:
-                    ended = True
-                else:
-                    batch.append(more)
+            ended = await _fill(batch, queue, due, urgent)
             due = time.monotonic() + interval
             yield batch
         if not stop.is_set():
@@ -53,6 +43,25 @@ async def batches(
         pump.cancel()
         with suppress(asyncio.CancelledError):
             await pump
+
+
+async def _fill(
+    batch: list[Item],
+    queue: asyncio.Queue[Item | None],
+    due: float,
+    urgent: Callable[[Item], bool],
+) -> bool:
+    """Add to `batch` until it is `due` or may not wait; whether the queue has ended."""
+    while not any(map(urgent, batch[:-1])):
+        left = None if urgent(batch[-1]) else max(due - time.monotonic(), 0)
+        try:
+            more = await asyncio.wait_for(queue.get(), left)
+        except TimeoutError:
+            return False
+        if more is None:
+            return True
+        batch.append(more)
+    return False
 
 
 async def _pump(source: AsyncGenerator[Item, None], queue: asyncio.Queue[Item | None]) -> None:

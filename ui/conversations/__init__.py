@@ -1,1 +1,1 @@
-"""."""
+"""The conversation list: `conversation_panel` handles its events, `conversation_list` draws it."""

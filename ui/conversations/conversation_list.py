@@ -1,4 +1,4 @@
-"""The rows of the list of conversations, and a conversation as a Markdown file."""
+"""Rows of the conversation list as HTML, and a conversation as a Markdown file."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agent.conversations.conversation_store import UNTITLED
 from app.service import Conversation
 from memory_engine.types import Message
-from ui.shell.escaping import as_html, day
+from ui.parts.escaping import as_html, day
 
 SPEAKERS = {"user": "You", "assistant": "InferScale"}
 _NOT_IN_A_NAME = re.compile(r"[^\w-]+")
@@ -20,8 +20,8 @@ def conversations_list(
     # A conversation without a message has no title yet, and nothing to go back to.
     titled = [each for each in conversations if each.title != UNTITLED]
     if not titled:
-        said = "No conversation says that." if search.strip() else "No conversations yet."
-        return f'<p class="quiet">{said}</p>'
+        message = "No conversation says that." if search.strip() else "No conversations yet."
+        return f'<p class="quiet">{message}</p>'
     rows = "".join(_row(each, each.id == open_id) for each in titled)
     return f'<ul class="rows conversations">{rows}</ul>'
 

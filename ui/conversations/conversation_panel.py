@@ -1,25 +1,34 @@
-"""The list of conversations, and what opening, leaving or changing one does to the page."""
+"""Handlers of the conversation list: open, leave, rename, export and delete a conversation."""
 
 import asyncio
 
-from app.public_errors import told
+from app.public_errors import public_message
 from app.service import ChatService
 from memory_engine.errors import UserError
-from ui.chat.pane import Changes, Shown, transcript
-from ui.chat.reply_history import PastReply, accounts
+from ui.chat.pane import transcript
+from ui.chat.reply_history import PastReply, kept_traces
 from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished, stopped
 from ui.conversations.conversation_list import as_document, conversations_list, file_name
-from ui.memory.bulk_panel import download
-from ui.shell.page_states import SIDE_BY_SIDE, idle, no_account, notice, offered, said
-from ui.shell.row_events import Click
+from ui.parts.file_download import as_download
+from ui.parts.page_states import (
+    SIDE_BY_SIDE,
+    Changes,
+    Shown,
+    error_message,
+    exchange_actions,
+    idle,
+    no_traces,
+    status_message,
+)
+from ui.parts.row_events import Click
 
-# Another conversation: what was said of the one before is of no interest in it.
-NOTHING_SAID: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}
+# Another conversation: messages about the one before are of no interest in it.
+NO_MESSAGES: Changes = {"notice": "", "list_notice": "", "editing": False, "moved_on": True}
 
 
 class ConversationPanel:
-    """The conversations of `user`."""
+    """Handlers of the conversations of `user`."""
 
     def __init__(self, service: ChatService, user: str, running: RunningTurns) -> None:
         self._service = service
@@ -27,17 +36,17 @@ class ConversationPanel:
         self._running = running
 
     async def listed(self, conversation_id: str | None, search: str = "") -> Changes:
-        """The list of those in which `search` was said, with the open one marked."""
+        """List the conversations in which `search` was said, with the open one marked."""
         found = await self._service.conversations(self._user, search.strip())
         return {"conversations": conversations_list(found, conversation_id, search)}
 
     async def new(self, tab: str, search: str) -> Changes:
-        """An empty page. The conversation itself begins with its first message."""
+        """Show an empty page. The conversation itself begins with its first message."""
         await self._running.stop(tab, leave=True)
         return {**self._empty(), **await self.listed(None, search)}
 
     async def once_more(self, moved_on: bool, conversation_id: str | None, mode: str) -> Changes:
-        """What the panes show, again, after a turn whose tab has gone elsewhere since it began.
+        """Draw the panes again after a turn whose tab has gone elsewhere since it began.
 
         A browser draws the updates of one event in order, those of two as it comes to them: a
         busy one draws what is left of a reply over what took its place. This has to be called
@@ -58,7 +67,7 @@ class ConversationPanel:
             if wanted.act == "rename":
                 await self._service.rename_conversation(self._user, wanted.id, wanted.text)
                 return {
-                    "list_notice": said("Renamed."),
+                    "list_notice": status_message("Renamed."),
                     **await self.listed(conversation_id, search),
                 }
             if wanted.act == "export":
@@ -68,7 +77,7 @@ class ConversationPanel:
             return await self.open(tab, wanted.id, mode, search)
         except UserError as error:
             return {
-                "list_notice": notice(told(error)),
+                "list_notice": error_message(public_message(error)),
                 **await self.listed(conversation_id, search),
             }
 
@@ -80,7 +89,7 @@ class ConversationPanel:
         (memory,) = (each.memory for each in conversations if each.id == conversation_id)
         return {
             **idle(self._service),
-            **NOTHING_SAID,
+            **NO_MESSAGES,
             **panes,
             "conversation_id": conversation_id,
             "memory": memory,
@@ -101,27 +110,27 @@ class ConversationPanel:
         past = {number: PastReply(reply) for number, reply in replies.items()}
         shown, last = transcript(messages, past), replies.get(len(messages) - 1)
         cut_off = await self._service.cut_off(self._user, conversation_id)
-        account = stopped("") if cut_off else finished(last) if last else ""
+        trace = stopped("") if cut_off else finished(last) if last else ""
         return {
             **_showing(shown),
             "right": shown if mode == SIDE_BY_SIDE else [],
-            "left_account": account,
-            "right_account": account if mode == SIDE_BY_SIDE else "",
+            "left_trace": trace,
+            "right_trace": trace if mode == SIDE_BY_SIDE else "",
             # A long conversation has thousands of facts to draw.
-            "accounts": await asyncio.to_thread(accounts, past.values(), whole=True),
+            "traces": await asyncio.to_thread(kept_traces, past.values(), whole=True),
         }
 
     def _empty(self) -> Changes:
         return {
             **idle(self._service),
-            **NOTHING_SAID,
+            **NO_MESSAGES,
             **_showing([]),
             "conversation_id": None,
             "memory": True,
         }
 
     async def leave(self, tab: str) -> Changes:
-        """End the turn of this tab; an empty page with no conversation in the list."""
+        """End the turn of this tab and show an empty page with no conversation in the list."""
         await self._running.stop(tab, leave=True)
         return {**self._empty(), "conversations": conversations_list([], None)}
 
@@ -135,7 +144,9 @@ class ConversationPanel:
         deleted = f"Deleted, and {count} facts with it." if count else "Deleted."
         return {
             **(self._empty() if kept is None else {}),
-            "list_notice": said(deleted if count != 1 else "Deleted, and 1 fact with it."),
+            "list_notice": status_message(
+                deleted if count != 1 else "Deleted, and 1 fact with it."
+            ),
             **await self.listed(kept, search),
         }
 
@@ -144,16 +155,16 @@ class ConversationPanel:
         messages = await self._service.messages(self._user, conversation_id)
         (title,) = (each.title for each in conversations if each.id == conversation_id)
         text = as_document(title, messages)
-        return {"download": download(file_name(title), "text/markdown", text)}
+        return {"download": as_download(file_name(title), "text/markdown", text)}
 
 
 def switched(mode: str, left: Shown, right: Shown) -> Changes:
-    """The panes after a change of mode. One pane goes on with what the KV pane showed."""
+    """Change the mode of the panes. One pane goes on with what the KV pane showed."""
     if mode == SIDE_BY_SIDE:
-        return {"left": left, "right": left, **no_account()}
-    return {"left": right or left, "right": [], **no_account()}
+        return {"left": left, "right": left, **no_traces()}
+    return {"left": right or left, "right": [], **no_traces()}
 
 
 def _showing(shown: Shown) -> Changes:
-    nothing = accounts([], whole=True)
-    return {"left": shown, "right": [], "accounts": nothing, **offered(shown), **no_account()}
+    nothing = kept_traces([], whole=True)
+    return {"left": shown, "right": [], "traces": nothing, **exchange_actions(shown), **no_traces()}

@@ -1,25 +1,24 @@
-"""Memory as a whole: where it is, in and out of a file, a sample, and an end to all of it."""
+"""Handlers of the memory as a whole: residency, export, import, sample, forget everything."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 from agent.facts.erasure_audit import Finding
-from app.public_errors import told
+from app.public_errors import public_message
 from app.sample_person import load_sample, remove_sample
 from app.service import ChatService
 from memory_engine.encoding.residency import Residency, Tier
 from memory_engine.errors import UserError
-from ui.chat.pane import Changes
-from ui.shell.escaping import as_html, counted, size
-from ui.shell.page_states import notice, said
+from ui.parts.escaping import as_html, counted, size
+from ui.parts.file_download import as_download
+from ui.parts.page_states import Changes, error_message, status_message
 
 CONFIRMATION = "forget everything"
 
 
 class BulkPanel:
-    """The memory of `user`. `leave` shows an empty page in a browser tab.
+    """Handlers of the whole memory of `user`. `leave` shows an empty page in a browser tab.
 
     Where it is `shared`, the server has other users, whose share of the space is not shown.
     """
@@ -38,7 +37,7 @@ class BulkPanel:
         self._shared = shared
 
     async def where(self) -> AsyncGenerator[Changes, None]:
-        """What of the memory is encoded, and how full the space is: now, and when all is."""
+        """Show how much of the memory is encoded and how full the space is, now and later."""
         found = await self._service.residency(self._user)
         yield {"residency": _residency(found, shared=self._shared)}
         if found.waiting:
@@ -47,10 +46,10 @@ class BulkPanel:
             yield {"residency": _residency(found, shared=self._shared)}
 
     async def export(self) -> Changes:
-        """A file with every fact, its sources and its history, for the browser to keep."""
+        """Export every fact, its sources and its history as a file for the browser to keep."""
         document = await self._service.export_facts(self._user)
         text = await asyncio.to_thread(document.model_dump_json, indent=2)
-        return {"download": download("facts.json", "application/json", text)}
+        return {"download": as_download("facts.json", "application/json", text)}
 
     async def take_in(self, path: str | None) -> Changes:
         """Add the facts of an exported file. What was uploaded does not stay on the disk."""
@@ -60,11 +59,11 @@ class BulkPanel:
             text = await asyncio.to_thread(_read_and_remove, Path(path))
             done = await self._service.import_facts(self._user, text)
         except UserError as error:
-            return {"upkeep_notice": notice(told(error))}
+            return {"bulk_notice": error_message(public_message(error))}
         added, known = counted(done.added, "fact"), counted(done.known, "fact")
         left = f" {counted(done.left_out, 'fact')} of other conversations left out."
         return {
-            "upkeep_notice": said(
+            "bulk_notice": status_message(
                 f"{added} added, {known} known already.{left if done.left_out else ''}"
             )
         }
@@ -74,10 +73,10 @@ class BulkPanel:
         try:
             person = await load_sample(self._service, self._user)
         except UserError as error:
-            return {"upkeep_notice": notice(told(error))}
+            return {"bulk_notice": error_message(public_message(error))}
         question = person.questions[0].question
         return {
-            "upkeep_notice": said(
+            "bulk_notice": status_message(
                 f"{counted(len(person.facts), 'fact')} of a sample person added. "
                 f"Try asking: {question}"
             )
@@ -87,30 +86,31 @@ class BulkPanel:
         """Forget the sample person; what the user said themselves stays."""
         count = await remove_sample(self._service, self._user)
         removed = f"{counted(count, 'fact')} of the sample person forgotten."
-        return {"upkeep_notice": said(removed if count else "There is no sample person to remove.")}
+        return {
+            "bulk_notice": status_message(
+                removed if count else "There is no sample person to remove."
+            )
+        }
 
     async def forget_everything(self, tab: str, typed: str) -> AsyncGenerator[Changes, None]:
         """Delete all that is known and was said, if that was typed, and prove that it is gone."""
         if typed.strip().casefold() != CONFIRMATION:
-            yield {"upkeep_notice": notice(f"Type “{CONFIRMATION}” in the box to confirm.")}
+            yield {"bulk_notice": error_message(f"Type “{CONFIRMATION}” in the box to confirm.")}
             return
-        yield {"upkeep_notice": said("Forgetting everything…")}
+        yield {"bulk_notice": status_message("Forgetting everything…")}
         page = await self._leave(tab)
         count = await self._service.forget_everything(self._user)
         found = await self._service.full_audit(self._user)
         residency = await self._service.residency(self._user)
         yield {
             "residency": _residency(residency, shared=self._shared),
-            "upkeep_notice": said(f"{counted(count, 'fact')} and every conversation forgotten."),
+            "bulk_notice": status_message(
+                f"{counted(count, 'fact')} and every conversation forgotten."
+            ),
             "audit": _audit(found),
             "confirmation": "",
             **page,
         }
-
-
-def download(name: str, kind: str, text: str) -> str:
-    """What the page's script turns into a file in the browser; none is written here."""
-    return json.dumps({"name": name, "type": kind, "text": text})
 
 
 def _read_and_remove(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The rows of the memory list, and the open one with its source, history and validity."""
+"""Rows of the fact list as HTML, and the open one with its source, history and validity."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.facts.transfer.export_schema import EventDocument, FactDocument, SourceDocument
 from app.service import Fact
 from memory_engine.encoding.residency import Residency
-from ui.shell.escaping import as_html, counted, day, moment, size
+from ui.parts.escaping import as_html, counted, day, moment, size
 
 SHOWN = 200  # a browser draws so many rows at once without a pause
 
@@ -23,8 +23,8 @@ HAPPENED = {
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A fact looked at: all that is known of it, where its KV is, whose place it took."""
+class OpenFact:
+    """The open fact: its document, where its KV is, the texts of the facts it replaced."""
 
     fact: FactDocument
     where: str
@@ -44,7 +44,7 @@ def matching(facts: Iterable[Fact], search: str) -> list[Fact]:
     return [f for f in facts if all(word in f.text.casefold() for word in words)][::-1]
 
 
-def facts_list(facts: Sequence[Fact], search: str, opened: Opened | None) -> str:
+def facts_list(facts: Sequence[Fact], search: str, opened: OpenFact | None) -> str:
     """The facts that match `search`; `opened` with all that is known of it."""
     if not facts and opened is None:
         return '<p class="quiet">Nothing yet. Tell me something about yourself.</p>'
@@ -109,7 +109,7 @@ def _forget(fact_id: str, text: str) -> str:
     )
 
 
-def _open(opened: Opened) -> str:
+def _open(opened: OpenFact) -> str:
     fact = opened.fact
     text, fact_id = as_html(fact.text), as_html(fact.id)
     undo = _button(fact_id, "undo", "Undo last change") if opened.undoable else ""
@@ -125,10 +125,10 @@ def _open(opened: Opened) -> str:
             f'<span class="title" tabindex="-1" data-focus>{text}</span>'
             f'<span class="buttons">{rest}</span>'
         )
-    return f'<li class="open">{body}<dl>{"".join(_told(opened))}</dl></li>'
+    return f'<li class="open">{body}<dl>{"".join(_details(opened))}</dl></li>'
 
 
-def _told(opened: Opened) -> Iterable[str]:
+def _details(opened: OpenFact) -> Iterable[str]:
     fact = opened.fact
     yield _term("Holds", _validity(fact))
     yield _term("Date", day(fact.when))

@@ -1,16 +1,16 @@
-"""The memory panel: beside the chat a list, as a view of its own all that can be done with it."""
+"""Layout of the memory panel: a list beside the chat, with all its tools as a view of its own."""
 
 from typing import Any
 
 import gradio as gr
 
 from ui.memory.bulk_panel import CONFIRMATION
-from ui.shell.row_events import ON_CLICK
-from ui.shell.shared_parts import html, search_box
+from ui.parts.row_events import ON_CLICK
+from ui.parts.shared_parts import html, search_box
 
 
 def draw_memory(*, sign_in: bool = False) -> dict[str, Any]:
-    """Draw the panel; returns its parts by name. `sign_in`: people do, and that is not memory."""
+    """Draw the panel; returns its parts by name. `sign_in`: forgetting spares sign-ins."""
     html(
         '<h2>What I know about you</h2><a class="skip manage" href="#memory-tools">'
         "Import, export, forget everything</a>"
@@ -74,7 +74,7 @@ def _tools(sign_in: bool) -> dict[str, Any]:
     )  # fmt: skip
     everything = gr.Button("Forget everything", variant="stop", size="md", elem_classes="danger")
     return {
-        "upkeep_notice": notice,
+        "bulk_notice": notice,
         "residency": residency,
         "export": export,
         "take_in": take_in,

@@ -1,4 +1,4 @@
-"""The page: conversations, chat and memory, side by side or, on a phone, one at a time."""
+"""Layout of the page: conversations, chat and memory side by side, on a phone one at a time."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from app.service import ChatService
 from memory_engine.types import Mode
 from ui.chat.reply_history import ON_OPEN
 from ui.memory.memory_layout import draw_memory
-from ui.shell.page_states import SIDE_BY_SIDE
-from ui.shell.row_events import ON_CLICK
-from ui.shell.shared_parts import html, search_box
+from ui.parts.page_states import SIDE_BY_SIDE
+from ui.parts.row_events import ON_CLICK
+from ui.parts.shared_parts import html, search_box
 from ui.timings.timings_layout import draw_timings
 
 # One view is shown at a time, on a narrow screen one panel; the choice is a mark of the body.
@@ -61,7 +61,7 @@ def draw(service: ChatService, *, sign_out: bool = False) -> dict[str, Any]:
         "clicked": gr.State({}),
         "taken": gr.State(""),
         "editing": gr.State(False),
-        "points": gr.State([]),
+        "reply_times": gr.State([]),
         "opened": gr.State(None),
         # Whether the tab has gone elsewhere since its last turn began.
         "moved_on": gr.State(False),
@@ -99,7 +99,7 @@ def _chat(service: ChatService) -> dict[str, Any]:
         parts |= _pane("right", "KV", visible=False)
     parts["strip"] = html(elem_id="strip")
     parts["notice"] = html(elem_id="notice")
-    parts["accounts"] = html(js_on_load=ON_OPEN, elem_id="accounts")
+    parts["traces"] = html(js_on_load=ON_OPEN, elem_id="traces")
     parts |= _last_exchange()
     with gr.Row(elem_id="ask"):
         parts["prompt"] = gr.Textbox(
@@ -148,7 +148,7 @@ def _options(service: ChatService) -> dict[str, Any]:
 
 
 def _last_exchange() -> dict[str, Any]:
-    """What can be done with the last message and its reply; while editing, how to leave it."""
+    """Draw the actions on the last message and its reply, and the bar shown while editing."""
     with gr.Row(elem_id="acts", visible=False) as acts:
         parts: dict[str, Any] = {
             "retry": gr.Button("Regenerate", size="sm", scale=0, min_width=96),
@@ -195,5 +195,5 @@ def _pane(name: str, label: str, *, visible: bool) -> dict[str, Any]:
             group_consecutive_messages=False,
             elem_classes="transcript",
         )
-        account = html(elem_classes="account")
-    return {name: chatbot, f"{name}_pane": c, f"{name}_account": account}
+        trace = html(elem_classes="trace")
+    return {name: chatbot, f"{name}_pane": c, f"{name}_trace": trace}

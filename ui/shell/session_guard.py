@@ -1,4 +1,4 @@
-"""Which of Gradio's endpoints the page has, and that a browser tab is one user's alone.
+"""Guard of Gradio's endpoints: closes most of them, and keeps a browser tab to one user.
 
 Gradio knows a tab by a name that the browser makes up, its session hash, and gives what is in
 the queue for a tab, and its state, to whoever has that name.
@@ -30,9 +30,9 @@ MOST_BYTES = 16 << 20  # an event carries the conversation that the tab shows
 class SessionGuard:
     """Lets requests through to the page; a tab belongs to the user who is first to name it."""
 
-    def __init__(self, app: ASGIApp, whose: Callable[[Request], str | None]) -> None:
+    def __init__(self, app: ASGIApp, user_of: Callable[[Request], str | None]) -> None:
         self._app = app
-        self._whose = whose
+        self._user_of = user_of
         self._owners: OrderedDict[str, str | None] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +60,7 @@ class SessionGuard:
     async def _to_tab(self, tab: object, scope: Scope, receive: Receive, send: Send) -> None:
         if not isinstance(tab, str) or not tab:
             await _refuse(400, "Name the tab: session_hash.")(scope, receive, send)
-        elif not self._belongs(tab, self._whose(Request(scope))):
+        elif not self._belongs(tab, self._user_of(Request(scope))):
             await _refuse(403, "This tab is another user's.")(scope, receive, send)
         else:
             await self._app(scope, receive, send)

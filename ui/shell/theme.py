@@ -1,4 +1,4 @@
-"""Colours, spacing and fonts; the fonts are Gradio's own, so nothing is fetched."""
+"""Theme of the page: colours, spacing and Gradio's own fonts, so that nothing is fetched."""
 
 import gradio as gr
 
@@ -7,7 +7,7 @@ _MONO = ("ui-monospace", "Consolas", "monospace")
 
 
 def theme() -> gr.Theme:
-    """Calm: one accent, grey neutrals, round corners, in light and in dark."""
+    """Make a calm theme: one accent, grey neutrals, round corners, in light and in dark."""
     return gr.themes.Default(
         primary_hue="teal",
         secondary_hue="teal",

@@ -1,4 +1,4 @@
-"""The handlers of the page, made for a user: for each event anew, so that none is shared."""
+"""Handlers of the page, made for a user and for each event anew, so that none is shared."""
 
 from app.service import ChatService
 from ui.chat.running_turns import RunningTurns
@@ -10,7 +10,7 @@ from ui.timings.three_way import ThreeWayMeasurement
 
 
 class UserHandlers:
-    """What each user's events are handled by. `shared`: there may be more than one user."""
+    """Makes the handlers of a user. `shared`: there may be more than one user."""
 
     def __init__(self, service: ChatService, running: RunningTurns, *, shared: bool) -> None:
         self._service = service
@@ -26,7 +26,7 @@ class UserHandlers:
     def facts(self, user: str) -> FactPanel:
         return FactPanel(self._service, user)
 
-    def upkeep(self, user: str) -> BulkPanel:
+    def bulk(self, user: str) -> BulkPanel:
         leave = self.conversations(user).leave
         return BulkPanel(self._service, user, leave, shared=self._shared)
 

@@ -1,11 +1,11 @@
-"""Who uses the page, and the way out, where people sign in on a page of ours."""
+"""User menu: the name of the user and the way out, where people sign in on a page of ours."""
 
 from collections.abc import Callable
 
 import gradio as gr
 
-from ui.shell.escaping import as_html
-from ui.shell.event_handlers import user_of
+from ui.parts.escaping import as_html
+from ui.parts.event_handlers import user_of
 
 # Gradio's program says nothing where an event is turned away. What was typed stays there.
 SIGNED_OUT = """
@@ -14,11 +14,11 @@ const ask = window.fetch;
 window.fetch = async (...request) => {
   const answer = await ask(...request);
   if ([401, 403].includes(answer.status) && !document.querySelector('#signed-out')) {
-    const told = document.createElement('p');
-    told.id = 'signed-out';
-    told.setAttribute('role', 'alert');
-    told.innerHTML = 'You are not signed in here any more. <a href="/">Load the page again</a>';
-    document.body.append(told);
+    const notice = document.createElement('p');
+    notice.id = 'signed-out';
+    notice.setAttribute('role', 'alert');
+    notice.innerHTML = 'You are not signed in here any more. <a href="/">Load the page again</a>';
+    document.body.append(notice);
   }
   return answer;
 };
@@ -29,10 +29,10 @@ window.fetch = async (...request) => {
 CHANGE_PASSWORD = '<a href="/password">Change password</a>'
 
 
-def who_with(*, passwords: bool) -> Callable[[gr.Request], str]:
-    """What draws the user's name and a form that ends the session; the form needs no script.
+def user_menu(*, passwords: bool) -> Callable[[gr.Request], str]:
+    """Make the handler that draws the user's name and a form that ends the session.
 
-    With `passwords` there is a link to where the user changes their own.
+    The form needs no script. With `passwords` there is a link to where the user changes their own.
     """
 
     def who(request: gr.Request) -> str:

@@ -1,6 +1,6 @@
-"""The page, and the web application that serves it."""
+"""The page as Gradio blocks, and the web application that serves it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def build_ui(
     sign_out: bool = False,
     passwords: bool = False,
 ) -> gr.Blocks:
-    """The chat, for whoever asks. Nothing is sent to anybody else: no analytics, no fonts.
+    """Build the chat, for whoever asks. Nothing is sent to anybody else: no analytics, no fonts.
 
     `running` keeps the turns in progress, for whoever has to end them. `shared` says that
     there may be more than one user; with `sign_out` the page has their name and a way out, with
@@ -48,39 +48,27 @@ def build_ui(
 def create_app(
     service: ChatService, *, user: str | None, sign_out: bool = False, passwords: bool = False
 ) -> FastAPI:
-    """An ASGI application with the chat at `/`, for the event loop `service` lives on.
+    """Make an ASGI application with the chat at `/`, for the event loop `service` lives on.
 
     It is `user`'s chat; without one that of the Caller in the scope of each request, and of
     nobody where there is none. The caller runs it, and closes `service` afterwards: turns in
     progress end before.
     """
-    running = RunningTurns()
 
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        await running.close()
-
-    def whose(request: Request) -> str | None:
+    def user_of(request: Request) -> str | None:
         caller: Caller | None = request.scope.get(CALLER)
         return user or (caller.default if caller else None)
 
-    app = FastAPI(
-        title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    running = RunningTurns()
+    blocks = build_ui(
+        service, running=running, shared=user is None, sign_out=sign_out, passwords=passwords
     )
-    app.add_middleware(SessionGuard, whose=whose)
-
+    app = _guarded_app(running, user_of)
     gr.mount_gradio_app(
         app,
-        build_ui(
-            service,
-            running=running,
-            shared=user is None,
-            sign_out=sign_out,
-            passwords=passwords,
-        ),
+        blocks,
         path="/",
-        auth_dependency=whose,
+        auth_dependency=user_of,
         footer_links=[],
         run_history=False,
         show_error=False,
@@ -89,6 +77,21 @@ def create_app(
         theme=theme(),
         head=_style() + (SIGNED_OUT if sign_out else ""),
     )
+    return app
+
+
+def _guarded_app(running: RunningTurns, user_of: Callable[[Request], str | None]) -> FastAPI:
+    """The application without its page: it guards the page's tabs, and ends turns at its end."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await running.close()
+
+    app = FastAPI(
+        title="InferScale", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    )
+    app.add_middleware(SessionGuard, user_of=user_of)
     return app
 
 

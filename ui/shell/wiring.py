@@ -1,4 +1,4 @@
-"""Which event runs which handler, and which parts of the page it may change."""
+"""Wiring of the page: each event to its handler and the parts that it may change."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -10,42 +10,31 @@ from gradio.events import api
 from app.service import ChatService
 from memory_engine.errors import UserError
 from memory_engine.types import Mode
-from ui.chat.pane import Shown
+from ui.chat.page import Page
 from ui.chat.turn import ChatTurns
 from ui.conversations.conversation_panel import ConversationPanel, switched
 from ui.memory.fact_panel import FactPanel
-from ui.memory.memory_wiring import FACTS_OUTPUTS, SAVE, wire_memory, wire_timings
-from ui.shell.event_handlers import QUICK, SLOW, Parts, of, telling, updates, user_of
-from ui.shell.page_states import SIDE_BY_SIDE
-from ui.shell.row_events import clicked
+from ui.parts.event_handlers import QUICK, SLOW, Parts, gradio_errors, of, updates, user_of
+from ui.parts.file_download import SAVE
+from ui.parts.page_states import SIDE_BY_SIDE, Shown
+from ui.parts.row_events import clicked
+from ui.shell.memory_wiring import FACTS_OUTPUTS, wire_memory, wire_timings
 from ui.shell.user_handlers import UserHandlers
-from ui.shell.user_menu import who_with
+from ui.shell.user_menu import user_menu
 from ui.timings.timing_chart import drawn
 
-TURN_INPUTS = (
-    "mode",
-    "conversation_id",
-    "asked",
-    "left",
-    "right",
-    "k",
-    "editing",
-    "points",
-    "at_once",
-    "memory",
-)
 TURN_OUTPUTS = (
-    *("left", "right", "left_account", "right_account", "strip", "notice", "prompt"),
-    *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing", "points"),
-    *("accounts", "moved_on"),
+    *("left", "right", "left_trace", "right_trace", "strip", "notice", "prompt"),
+    *("send", "stop", "mode", "conversation_id", "asked", "acts", "edit_bar", "editing"),
+    *("reply_times", "traces", "moved_on"),
 )
-PANES = ("left", "right", "left_account", "right_account", "strip", "acts", "accounts")
+PANES = ("left", "right", "left_trace", "right_trace", "strip", "acts", "traces")
 PAGE_OUTPUTS = (*TURN_OUTPUTS, "conversations", "list_notice", "memory", "download")
 LISTED = ("conversation_id", "find_conversation")
 
 
 def wire(parts: Parts, users: UserHandlers, demo: gr.Blocks, *, passwords: bool = False) -> None:
-    """Connect the page drawn by `layout.draw` to the handlers of whoever uses it."""
+    """Connect the page drawn by `page_layout.draw` to the handlers of whoever uses it."""
     _wire_after_turns(parts, _wire_turns(parts, users), users)
     _wire_last_exchange(parts, users)
     _wire_leaving(parts, users)
@@ -53,7 +42,7 @@ def wire(parts: Parts, users: UserHandlers, demo: gr.Blocks, *, passwords: bool 
     wire_memory(parts, users, demo)
     wire_timings(parts, users)
     if "who" in parts:
-        demo.load(who_with(passwords=passwords), None, parts["who"], **QUICK)
+        demo.load(user_menu(passwords=passwords), None, parts["who"], **QUICK)
     demo.load(
         updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
         of(parts, ("conversations",)), **QUICK,
@@ -63,7 +52,7 @@ def wire(parts: Parts, users: UserHandlers, demo: gr.Blocks, *, passwords: bool 
 def _wire_turns(parts: Parts, users: UserHandlers) -> list[Any]:
     send = {
         "fn": updates(parts, users.turns, ChatTurns.send, tab=True),
-        "inputs": of(parts, ("taken", *TURN_INPUTS)),
+        "inputs": of(parts, ("taken", *Page.inputs())),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "send",
         # A busy browser may still draw the reply that this tab left.
@@ -71,7 +60,7 @@ def _wire_turns(parts: Parts, users: UserHandlers) -> list[Any]:
     }
     retry = {
         "fn": updates(parts, users.turns, ChatTurns.retry, tab=True),
-        "inputs": of(parts, TURN_INPUTS),
+        "inputs": of(parts, Page.inputs()),
         "outputs": of(parts, TURN_OUTPUTS),
         "concurrency_id": "retry",
     }
@@ -101,7 +90,7 @@ def _wire_after_turns(parts: Parts, turns: list[Any], users: UserHandlers) -> No
             updates(parts, users.conversations, ConversationPanel.listed), of(parts, LISTED),
             of(parts, ("conversations",)), **QUICK,
         ).then(
-            lambda points: drawn(points)["timings"], parts["points"], parts["timings"], **QUICK
+            lambda times: drawn(times)["timings"], parts["reply_times"], parts["timings"], **QUICK
         ).then(
             updates(parts, users.facts, FactPanel.remembered), of(parts, ("find_fact", "opened")),
             of(parts, FACTS_OUTPUTS), concurrency_id="remembered", **SLOW,
@@ -109,7 +98,7 @@ def _wire_after_turns(parts: Parts, turns: list[Any], users: UserHandlers) -> No
 
 
 def _wire_last_exchange(parts: Parts, users: UserHandlers) -> None:
-    inputs, outputs = of(parts, TURN_INPUTS), of(parts, TURN_OUTPUTS)
+    inputs, outputs = of(parts, Page.inputs()), of(parts, TURN_OUTPUTS)
     parts["edit"].click(updates(parts, users.turns, ChatTurns.edit), inputs, outputs, **QUICK)
     parts["keep"].click(updates(parts, users.turns, ChatTurns.keep), None, outputs, **QUICK)
     undone = parts["undo"].click(
@@ -170,7 +159,7 @@ def _wire_mode(parts: Parts) -> None:
         changes["right_pane"] = gr.Column(visible=both)
         return {parts[name]: value for name, value in changes.items()}
 
-    outputs = ("left", "right", "right_pane", "left_account", "right_account", "strip")
+    outputs = ("left", "right", "right_pane", "left_trace", "right_trace", "strip")
     parts["mode"].change(switch, of(parts, ("mode", "left", "right")), of(parts, outputs), **QUICK)
 
 
@@ -182,7 +171,7 @@ def add_api(service: ChatService) -> None:
     ) -> AsyncIterator[str]:
         """Ask `message` in mode "text" or "kv"; yields the reply as it grows."""
         text = ""
-        with telling():
+        with gradio_errors():
             if mode not in list(Mode):
                 raise UserError(f"There is no mode {mode!r}: choose text or kv.")
             events = service.reply(user=user_of(request), message=message, mode=Mode(mode))

@@ -1,22 +1,21 @@
-"""One question in three ways: text from nothing, text from the prefix cache, injected KV."""
+"""Measurement of one question: text from nothing, text from the prefix cache, injected KV."""
 
 from collections.abc import AsyncGenerator
 
 from app.comparison import WAYS, Measured, measure
 from app.figures import Distribution
-from app.public_errors import told
+from app.public_errors import public_message
 from app.service import ChatService
 from memory_engine.errors import UnsupportedModelError, UserError
-from ui.chat.pane import Changes
 from ui.chat.reply_diff import difference
-from ui.shell.escaping import as_html, counted, milliseconds
-from ui.shell.page_states import notice, said
+from ui.parts.escaping import as_html, counted, milliseconds
+from ui.parts.page_states import Changes, error_message, status_message
 
 NAMES = {"cold": "Text, cold", "warm": "Text, prefix cache warm", "kv": "KV injected"}
 
 
 class ThreeWayMeasurement:
-    """Measures for `user`; nothing of it is remembered."""
+    """Handler of the measurement for `user`; nothing of it is remembered."""
 
     def __init__(self, service: ChatService, user: str) -> None:
         self._service = service
@@ -24,11 +23,11 @@ class ThreeWayMeasurement:
 
     async def run(self, question: str, k: int) -> AsyncGenerator[Changes, None]:
         """Ask in the three ways, several times each, and show the medians as bars."""
-        yield {"measured": said("Measuring…")}
+        yield {"measured": status_message("Measuring…")}
         try:
             found = await measure(self._service, user=self._user, message=question, k=int(k))
         except (UserError, UnsupportedModelError) as error:
-            yield {"measured": notice(told(error))}
+            yield {"measured": error_message(public_message(error))}
             return
         yield {"measured": _shown(found)}
 

@@ -1,56 +1,26 @@
-"""Time to the first token over the turns of this page: a chart, and a table that says the same."""
+"""Chart and tables of the time to the first token over the turns of this page."""
 
 from collections.abc import Sequence
 
-from agent.reply_events import Reply
-from app.figures import distribution, speedup
+from app.figures import distribution
 from memory_engine.types import Mode
+from ui.chat.reply_times import ReplyTime
 from ui.chat.trace_view import MODE_NAMES
-from ui.shell.escaping import milliseconds
+from ui.parts.escaping import milliseconds
 
-LAST = 50  # turns on the chart
 WIDTH, HEIGHT, LEFT, BOTTOM = 600, 220, 84, 28
 
-Point = tuple[int, str, float, int]  # turn, mode, milliseconds to the first token, facts used
 
-
-def with_replies(points: Sequence[Point], replies: Sequence[Reply]) -> list[Point]:
-    """`points` and those of one more turn, at most the last `LAST` turns."""
-    turn = points[-1][0] + 1 if points else 1
-    more = [(turn, r.mode.value, r.ttft_ms, len(r.facts)) for r in replies]
-    return [point for point in (*points, *more) if point[0] > turn - LAST]
-
-
-def compared(points: Sequence[Point]) -> str:
-    """All side-by-side turns of the page in a line: how often, and how much faster KV was."""
-    times: dict[str, dict[int, float]] = {mode.value: {} for mode in Mode}
-    for turn, mode, ttft_ms, _ in points:
-        times[mode][turn] = ttft_ms
-    both = times[Mode.TEXT.value].keys() & times[Mode.KV.value].keys()
-    if len(both) < 2:
-        return ""
-    text, kv = ([times[mode.value][turn] for turn in both] for mode in (Mode.TEXT, Mode.KV))
-    return (
-        f"All {len(both)} comparisons: {speedup(text, kv):.1f}x by the medians; "
-        f"Text {_spread(text)}, KV {_spread(kv)}"
-    )
-
-
-def _spread(times: Sequence[float]) -> str:
-    found = distribution(times)
-    return f"{milliseconds(found['median'])} (p90 {milliseconds(found['p90'])})"
-
-
-def drawn(points: Sequence[Point]) -> dict[str, str]:
+def drawn(times: Sequence[ReplyTime]) -> dict[str, str]:
     """The chart and the table, as part of the page."""
-    if not points:
+    if not times:
         return {"timings": '<p class="quiet">Ask something: each reply adds a point.</p>'}
-    return {"timings": f"{_chart(points)}{_summary(points)}{_table(points)}"}
+    return {"timings": f"{_chart(times)}{_summary(times)}{_table(times)}"}
 
 
-def _chart(points: Sequence[Point]) -> str:
-    first, last = points[0][0], points[-1][0]
-    top = max(point[2] for point in points) * 1.1 or 1.0
+def _chart(times: Sequence[ReplyTime]) -> str:
+    first, last = times[0].turn, times[-1].turn
+    top = max(time.ttft_ms for time in times) * 1.1 or 1.0
 
     def x(turn: int) -> float:
         return LEFT + (WIDTH - LEFT - 16) * (turn - first + 0.5) / (last - first + 1)
@@ -69,7 +39,8 @@ def _chart(points: Sequence[Point]) -> str:
         for turn in sorted({first, (first + last) // 2, last})
     )
     series = "".join(
-        _series(mode, [(x(p[0]), y(p[2])) for p in points if p[1] == mode.value]) for mode in Mode
+        _series(mode, [(x(t.turn), y(t.ttft_ms)) for t in times if t.mode == mode.value])
+        for mode in Mode
     )
     return (
         f'<figure class="chart"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -93,25 +64,25 @@ def _series(mode: Mode, places: list[tuple[float, float]]) -> str:
     return f'<g class="series {mode.value}"><polyline points="{path}"/>{marks}</g>'
 
 
-def _summary(points: Sequence[Point]) -> str:
+def _summary(times: Sequence[ReplyTime]) -> str:
     rows = []
     for mode in Mode:
-        times = [point[2] for point in points if point[1] == mode.value]
-        if times:
-            found = distribution(times)
+        of_mode = [time.ttft_ms for time in times if time.mode == mode.value]
+        if of_mode:
+            found = distribution(of_mode)
             shown = (found["median"], found["p90"], found["p99"])
-            cells = (len(times), *map(milliseconds, shown))
+            cells = (len(of_mode), *map(milliseconds, shown))
             data = "".join(f"<td>{cell}</td>" for cell in cells)
             rows.append(f'<tr><th scope="row">{MODE_NAMES[mode]}</th>{data}</tr>')
     heads = ("Mode", "n", "Median", "p90", "p99")
     return _html_table(heads, rows)
 
 
-def _table(points: Sequence[Point]) -> str:
+def _table(times: Sequence[ReplyTime]) -> str:
     rows = [
         f'<tr><th scope="row">{turn}</th><td>{MODE_NAMES[Mode(mode)]}</td>'
         f"<td>{milliseconds(value)}</td><td>{facts}</td></tr>"
-        for turn, mode, value, facts in reversed(points)
+        for turn, mode, value, facts in reversed(times)
     ]
     table = _html_table(("Turn", "Mode", "First token", "Facts"), rows)
     return f"<details><summary>Every turn</summary>{table}</details>"

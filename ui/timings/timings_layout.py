@@ -1,11 +1,11 @@
-"""The timings panel: the turns of this page, and one question measured in three ways."""
+"""Layout of the timings panel: the turns of this page, and one question measured in three ways."""
 
 from typing import Any
 
 import gradio as gr
 
 from app.service import ChatService
-from ui.shell.shared_parts import html
+from ui.parts.shared_parts import html
 from ui.timings.timing_chart import drawn
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchmarks.quality.arms.cases import ConversationCases
 from benchmarks.quality.arms.setups import Order
 from memory_engine.encoding.encoding_queue import EncodingQueue
-from memory_engine.encoding.windows import Encoder, Window
+from memory_engine.encoding.windows import Segmenter, Window
 from memory_engine.engines.base import Engine
 from memory_engine.errors import EngineError, SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
@@ -24,7 +24,7 @@ class EncodedConversation:
         self._owner = f"eval-{conversation.id}-{window}"
         fingerprint = engine.info.fingerprint
         prefix = memory_prefix(tokenizer)
-        self._encoder = Encoder(tokenizer, Window.parse(window), fingerprint, prefix)
+        self._encoder = Segmenter(tokenizer, Window.parse(window), fingerprint, prefix)
         self._segments = self._encoder.segments(self._owner, conversation.facts)
 
     async def encode(self) -> None:

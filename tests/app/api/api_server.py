@@ -13,7 +13,7 @@ import uvicorn
 from argon2 import PasswordHasher
 from openai import AsyncOpenAI
 
-from app.api.access import Desk
+from app.api.access import ApiContext
 from app.api.application import create_api
 from app.api.gate import Gate
 from app.auth.accounts import Accounts
@@ -21,7 +21,7 @@ from app.auth.api_keys import ApiKeys
 from app.auth.browser_sessions import BrowserSessions
 from app.auth.passwords import Passwords
 from app.auth.sign_in import SignIn
-from app.auth.sign_in_page import create_door
+from app.auth.sign_in_page import create_sign_in_app
 from app.settings import Settings
 from tests.agent.agent_builder import Parts, opened, url_of
 
@@ -45,7 +45,7 @@ class Api:
     """An API, `parts` behind it, and how to reach it. `port` is 0 where it is called directly."""
 
     parts: Parts
-    desk: Desk
+    context: ApiContext
     keys: ApiKeys
     accounts: Accounts
     gate: Gate
@@ -84,13 +84,17 @@ async def api(
             BrowserSessions(parts.database, chosen.session_days),
         )
         accounts = Accounts(parts.database, Passwords(CHEAP))
-        desk = Desk(parts.service, chosen, SignIn(chosen, keys, sessions))
-        door = create_door(sessions, accounts if chosen.auth == "accounts" else None)
+        context = ApiContext(parts.service, chosen, SignIn(chosen, keys, sessions))
+        sign_in_app = create_sign_in_app(sessions, accounts if chosen.auth == "accounts" else None)
         gate = Gate(
-            create_api(desk), no_page, desk.sign_in, chosen, door if desk.sign_in.on_page else None
+            create_api(context),
+            no_page,
+            context.sign_in,
+            chosen,
+            sign_in_app if context.sign_in.on_page else None,
         )
-        yield Api(parts, desk, keys, accounts, gate)
-        await desk.replies.drain(5)
+        yield Api(parts, context, keys, accounts, gate)
+        await context.replies.drain(5)
 
 
 @asynccontextmanager
@@ -111,5 +115,5 @@ async def served(
                 yield at
             finally:
                 server.should_exit = True
-                await at.desk.replies.drain(5)
+                await at.context.replies.drain(5)
                 await serving

@@ -22,7 +22,7 @@ def message(text: str, **more: Any) -> dict[str, Any]:
     return {"model": "inferscale-kv", "messages": [{"role": "user", "content": text}], **more}
 
 
-async def told(at: Api) -> tuple[Fact, str]:
+async def public_message(at: Api) -> tuple[Fact, str]:
     """What ann told in a conversation that her program calls `trip`; the fact and her key."""
     ann = await at.keys.add("ann")
     async with at.http(ann) as client:
@@ -69,7 +69,7 @@ async def ask(client: httpx2.AsyncClient, method: str, path: str, fact: Fact) ->
 
 async def test_at_every_endpoint_another_key_gets_and_changes_nothing(tmp_path: Path) -> None:
     async with api(tmp_path, KEYS, reply=text_of) as at:
-        fact, _ = await told(at)
+        fact, _ = await public_message(at)
         bob = await at.keys.add("bob")
         found = endpoints(at)
         assert len(found) >= 10
@@ -87,7 +87,7 @@ async def test_at_every_endpoint_another_key_gets_and_changes_nothing(tmp_path: 
 
 async def test_at_every_endpoint_nobody_gets_in_without_a_key(tmp_path: Path) -> None:
     async with api(tmp_path, KEYS) as at:
-        fact, ann = await told(at)
+        fact, ann = await public_message(at)
         (made,) = await at.keys.listed("ann")
         await at.keys.revoke(made.id)
         for key in (None, "wrong", "", ann):
@@ -101,7 +101,7 @@ async def test_at_every_endpoint_nobody_gets_in_without_a_key(tmp_path: Path) ->
 
 async def test_a_user_named_with_a_key_is_below_it_and_not_another(tmp_path: Path) -> None:
     async with api(tmp_path, KEYS, reply=text_of) as at:
-        await told(at)
+        await public_message(at)
         bob, ann = await at.keys.add("bob"), await at.keys.add("ann")
         for key, user in ((bob, "ann"), (ann, "bob"), (ann, "ann")):
             async with at.http(key) as client:
@@ -142,7 +142,7 @@ async def test_a_proxys_header_is_believed_from_the_proxy_alone(tmp_path: Path) 
 
 async def test_statistics_name_no_user(tmp_path: Path) -> None:
     async with api(tmp_path, KEYS) as at:
-        _, ann = await told(at)
+        _, ann = await public_message(at)
         async with at.http(ann) as client:
             text = (await client.get("/metrics")).text
     assert "ann" not in text.replace("annotation", "")

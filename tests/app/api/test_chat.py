@@ -356,7 +356,7 @@ async def test_a_program_that_goes_away_aborts_the_engine_and_keeps_what_was_sho
             await asyncio.sleep(0.1)
             asking.cancel()
             await asyncio.wait([asking])
-        await at.desk.replies.ended()
+        await at.context.replies.ended()
         assert at.parts.engine.aborted == 1
         await at.parts.service.settle("ann")
         assert await at.parts.known() == ["I ski."]

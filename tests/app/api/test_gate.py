@@ -1,4 +1,4 @@
-"""The door: sizes, names of the host, request ids, and which requests are the page's."""
+"""The gate: sizes, names of the host, request ids, and which requests are the page's."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

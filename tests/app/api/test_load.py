@@ -50,7 +50,7 @@ async def test_fifty_streams_at_a_time_have_no_error_and_leave_nothing(tmp_path:
             for number in range(STREAMS):
                 group.create_task(chat(at, number, until))
             group.create_task(weigh())
-        assert len(at.desk.replies) == 0
+        assert len(at.context.replies) == 0
         assert at.parts.engine.aborted == 0
         await at.parts.service.settle()
         assert await at.parts.known("user 7") == ["I have 7 plums."]
@@ -63,7 +63,7 @@ async def test_who_finds_too_many_waiting_is_told_when_to_come_back(tmp_path: Pa
     async with api(tmp_path, {"max_waiting": 2}, delay=0.3) as at, at.openai() as client:
         first = [asyncio.create_task(client.chat.completions.create(**hi(n))) for n in range(2)]
         async with asyncio.timeout(10):
-            while len(at.desk.replies) < 2:  # noqa: ASYNC110 - two tasks of others
+            while len(at.context.replies) < 2:  # noqa: ASYNC110 - two tasks of others
                 await asyncio.sleep(0.005)
         with pytest.raises(RateLimitError) as caught:
             await client.chat.completions.create(**hi(), user="bob")
@@ -90,7 +90,7 @@ async def test_a_user_over_the_limit_does_not_use_up_anothers(tmp_path: Path) ->
 async def test_at_the_end_streams_finish_and_nothing_begins(tmp_path: Path) -> None:
     async with served(tmp_path, reply=lambda _: "a b c d", delay=0.05) as at, at.openai() as client:
         stream = await client.chat.completions.create(**hi(), stream=True, user="ann")
-        draining = asyncio.create_task(at.desk.replies.drain(5))
+        draining = asyncio.create_task(at.context.replies.drain(5))
         await asyncio.sleep(0)
         with pytest.raises(InternalServerError) as caught:
             await client.chat.completions.create(**hi())
@@ -110,7 +110,7 @@ async def test_a_stream_that_goes_on_too_long_is_ended_and_says_so(tmp_path: Pat
         at.openai() as client,
     ):
         stream = await client.chat.completions.create(**hi(), stream=True, max_tokens=1000)
-        draining = asyncio.create_task(at.desk.replies.drain(0.1))
+        draining = asyncio.create_task(at.context.replies.drain(0.1))
         with pytest.raises(APIError, match="stopped"):
             await read(stream)
         await draining

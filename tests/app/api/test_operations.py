@@ -25,7 +25,7 @@ async def test_it_is_ready_until_it_stops(tmp_path: Path) -> None:
     async with api(tmp_path) as at, at.http() as client:
         assert (await client.get("/healthz")).json() == {"status": "ok"}
         assert (await client.get("/readyz")).json() == {"status": "ready", "kv": True}
-        await at.desk.replies.drain(0)
+        await at.context.replies.drain(0)
         stopping = await client.get("/readyz")
         assert stopping.status_code == 503
         assert (await client.get("/healthz")).status_code == 200
@@ -63,7 +63,7 @@ async def test_the_document_describes_every_endpoint_and_the_page_lists_it(tmp_p
         document = (await client.get("/openapi.json")).json()
         page = (await client.get("/docs")).text
         versions = (await client.get("/version")).json()
-        expected = create_api(at.desk).openapi()
+        expected = create_api(at.context).openapi()
     assert document == expected
     assert {CHAT, "/v1/models", "/v1/memories", "/v1/memories/{fact_id}"} <= document[
         "paths"

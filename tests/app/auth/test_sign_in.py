@@ -7,10 +7,11 @@ import pytest
 
 from app.auth.api_keys import ApiKeys
 from app.auth.sign_in import Caller, SignIn, check_exposure, from_elsewhere
-from app.server import serve
+from app.serving.server import serve
 from app.settings import Settings
 from memory_engine.errors import NotFoundError, SettingsError, SignInError
 from tests.agent.agent_builder import assert_absent, opened
+from ui import create_app
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
@@ -21,7 +22,7 @@ def test_on_this_machine_nobody_has_to_sign_in(host: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
 async def test_a_server_that_others_reach_does_not_start_without_sign_in(host: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        await serve(Settings(host=host, port=0), announce=print, progress=print)
+        await serve(Settings(host=host, port=0), create_app, announce=print, progress=print)
     assert f"INFERSCALE_HOST={host}" in str(caught.value)
     assert "inferscale accounts add" in str(caught.value)
     check_exposure(Settings(host=host, auth="accounts"))

@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from agent.db.tables import SessionRow
 from agent.db.utc import utc_now
-from app.api.gate import AT_THE_DOOR
+from app.api.gate import SIGN_IN_PATHS
 from app.auth.browser_sessions import BrowserSessions
 from app.auth.sign_in import COOKIE
-from app.auth.sign_in_page import create_door
+from app.auth.sign_in_page import create_sign_in_app
 from tests.app.api.api_server import Api, api
 from tests.app.auth.test_sign_in import bytes_of
 
@@ -200,10 +200,10 @@ async def test_another_sites_page_cannot_make_a_browser_post(tmp_path: Path, pat
         assert await page_of(client) == (200, "the page")
 
 
-async def test_all_that_the_door_has_is_reached(tmp_path: Path) -> None:
+async def test_every_sign_in_path_is_reached(tmp_path: Path) -> None:
     async with with_ann(tmp_path) as at:
-        door = create_door(BrowserSessions(at.parts.database, 1), at.accounts)
-        assert {route.path for route in door.routes if isinstance(route, Route)} == AT_THE_DOOR
+        app = create_sign_in_app(BrowserSessions(at.parts.database, 1), at.accounts)
+        assert {route.path for route in app.routes if isinstance(route, Route)} == SIGN_IN_PATHS
 
 
 async def test_a_browsers_session_does_not_open_the_api(tmp_path: Path) -> None:

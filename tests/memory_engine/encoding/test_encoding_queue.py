@@ -10,7 +10,7 @@ import pytest
 from memory_engine.encoding import admission
 from memory_engine.encoding import encoding_queue as encoding
 from memory_engine.encoding.encoding_queue import EncodingQueue
-from memory_engine.encoding.windows import Encoder, FactSegment, Window
+from memory_engine.encoding.windows import FactSegment, Segmenter, Window
 from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EngineError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
@@ -48,7 +48,7 @@ async def opened(
     engine = Elsewhere()
     await engine.start()
     tokenizer = ChatTokenizer(bundled_llm)
-    encoder = Encoder(tokenizer, Window.parse("facts:2"), "print", memory_prefix(tokenizer))
+    encoder = Segmenter(tokenizer, Window.parse("facts:2"), "print", memory_prefix(tokenizer))
     queue = EncodingQueue(engine, encoder)
     facts = [MemoryFact(str(n), f"I have {n} cats.") for n in range(4)]
     segments = encoder.segments(owner, facts).values()
@@ -91,7 +91,7 @@ async def behind_a_window(
     await engine.start()
     tokenizer = ChatTokenizer(bundled_llm)
     prefix = memory_prefix(tokenizer)
-    encoder = Encoder(tokenizer, Window.parse("facts:8"), "print", prefix)
+    encoder = Segmenter(tokenizer, Window.parse("facts:8"), "print", prefix)
     facts = [MemoryFact(str(n), f"I have {n} cats and a garden.") for n in range(20)]
     segments = encoder.segments("anna", facts).values()
     last = max(segment.run for segment in segments)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_engine.encoding.windows import Encoder, FactSegment, Window
+from memory_engine.encoding.windows import FactSegment, Segmenter, Window
 from memory_engine.engines.base import EncodeJob
 from memory_engine.errors import SettingsError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
@@ -26,7 +26,7 @@ def person(count: int) -> list[MemoryFact]:
     ]
 
 
-def ids(encoder: Encoder, facts: list[MemoryFact], owner: str = "anna") -> dict[str, str]:
+def ids(encoder: Segmenter, facts: list[MemoryFact], owner: str = "anna") -> dict[str, str]:
     return {i: segment.segment_id for i, segment in encoder.segments(owner, facts).items()}
 
 
@@ -44,7 +44,7 @@ def test_a_wrong_policy_is_told_what_is_allowed(text: str) -> None:
 def test_forgetting_a_fact_changes_exactly_the_segments_encoded_behind_it(
     tokenizer: ChatTokenizer,
 ) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 3), "model", [1, 2])
     facts = person(200)
     known = encoder.segments("anna", facts)
     for gone in (0, 7, 40, 101):
@@ -58,7 +58,7 @@ def test_forgetting_a_fact_changes_exactly_the_segments_encoded_behind_it(
         assert all(int(i[1:]) > gone for i in changed)
 
 
-def jobs_of(encoder: Encoder, segments: Iterable[FactSegment]) -> list[EncodeJob]:
+def jobs_of(encoder: Segmenter, segments: Iterable[FactSegment]) -> list[EncodeJob]:
     return [encoder.job("anna", run) for run in encoder.runs(segments)]
 
 
@@ -69,7 +69,7 @@ def _holds(context: tuple[int, ...], line: tuple[int, ...]) -> bool:
 def test_every_fact_has_its_window_before_it_and_no_prefill_is_long(
     tokenizer: ChatTokenizer,
 ) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 8), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 8), "model", [1, 2])
     facts = person(300)
     segments = list(encoder.segments("anna", facts).values())
     lines = [segment.token_ids for segment in segments]
@@ -84,7 +84,7 @@ def test_every_fact_has_its_window_before_it_and_no_prefill_is_long(
 
 
 def test_adding_a_fact_changes_no_other_segment(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 3), "model", [1, 2])
     for count in range(60):
         before, after = ids(encoder, person(count)), ids(encoder, person(count + 1))
         assert {i: after[i] for i in before} == before
@@ -93,13 +93,13 @@ def test_adding_a_fact_changes_no_other_segment(tokenizer: ChatTokenizer) -> Non
 def test_without_a_window_a_segment_depends_on_its_own_tokens_alone(
     tokenizer: ChatTokenizer,
 ) -> None:
-    encoder = Encoder(tokenizer, Window("none"), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("none"), "model", [1, 2])
     facts = person(4)
     assert ids(encoder, facts[::-1]) == ids(encoder, facts)
 
 
 def test_a_window_of_turns_is_what_was_said_before_the_fact(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("turns", 2), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("turns", 2), "model", [1, 2])
     fact = MemoryFact("f", "I like tea.", turns=("Hi.", "What do you drink?", "Guess."))
     segment = encoder.segments("anna", [fact])["f"]
     assert tokenizer.decode(list(segment.context)) == "- What do you drink?\n- Guess.\n"
@@ -108,7 +108,7 @@ def test_a_window_of_turns_is_what_was_said_before_the_fact(tokenizer: ChatToken
 def test_owner_model_and_prefix_are_part_of_the_id(tokenizer: ChatTokenizer) -> None:
     facts = person(1)
     encoders = [
-        Encoder(tokenizer, Window("none"), model, prefix)
+        Segmenter(tokenizer, Window("none"), model, prefix)
         for model, prefix in (("a", [1]), ("b", [1]), ("a", [2]))
     ]
     found = {ids(e, facts)["f0"] for e in encoders} | {ids(encoders[0], facts, "ben")["f0"]}
@@ -116,7 +116,7 @@ def test_owner_model_and_prefix_are_part_of_the_id(tokenizer: ChatTokenizer) -> 
 
 
 def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 2), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 2), "model", [1, 2])
     segments = encoder.segments("anna", person(40))
     by_id = {segment.segment_id: segment for segment in segments.values()}
     for job in jobs_of(encoder, segments.values()):
@@ -131,14 +131,14 @@ def test_a_job_keeps_every_facts_own_tokens_and_the_prefix(tokenizer: ChatTokeni
 
 
 def test_a_fact_lost_alone_is_encoded_behind_the_same_context(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 4), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 4), "model", [1, 2])
     segment = encoder.segments("anna", person(12))["f10"]
     (job,) = jobs_of(encoder, [segment])
     assert job.token_ids == [1, 2, *segment.context, *segment.token_ids]
 
 
 def test_a_run_in_parts_keeps_the_same_segments(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 4), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 4), "model", [1, 2])
     for run in encoder.runs(encoder.segments("anna", person(40)).values()):
         whole = encoder.job("anna", run)
         for first in range(0, len(run), 3):
@@ -150,7 +150,7 @@ def test_a_run_in_parts_keeps_the_same_segments(tokenizer: ChatTokenizer) -> Non
 def test_what_a_segment_is_encoded_behind_can_be_computed_little_by_little(
     tokenizer: ChatTokenizer,
 ) -> None:
-    encoder = Encoder(tokenizer, Window.parse("facts:8"), "print", range(5))
+    encoder = Segmenter(tokenizer, Window.parse("facts:8"), "print", range(5))
     last = list(encoder.segments("anna", person(9)).values())[-1]
     whole = encoder.job("anna", [last]).token_ids
     parts = list(encoder.lead_in("anna", last, 10))
@@ -166,7 +166,7 @@ def test_what_a_segment_is_encoded_behind_can_be_computed_little_by_little(
 
 
 def test_a_window_holds_facts_of_its_own_scope_only(tokenizer: ChatTokenizer) -> None:
-    encoder = Encoder(tokenizer, Window("facts", 3), "model", [1, 2])
+    encoder = Segmenter(tokenizer, Window("facts", 3), "model", [1, 2])
     open_ = person(30)
     secret = [MemoryFact(f"s{i}", f"I hide {i} coins.", scope=Scope(None, "7")) for i in range(30)]
     mixed = [fact for pair in zip(open_, secret, strict=True) for fact in pair]

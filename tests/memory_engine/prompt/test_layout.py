@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_engine.encoding.windows import Encoder, Window
+from memory_engine.encoding.windows import Segmenter, Window
 from memory_engine.errors import MessageTooLongError
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.prompt.layout import FixedSegments, Layout, memory_prefix
@@ -24,7 +24,7 @@ class Planner:
     """A layout over FACTS for a model with room for `limit` tokens."""
 
     def __init__(self, tokenizer: ChatTokenizer, limit: int = 2000, tail: int = 2) -> None:
-        encoder = Encoder(tokenizer, Window("facts", 2), "model", memory_prefix(tokenizer))
+        encoder = Segmenter(tokenizer, Window("facts", 2), "model", memory_prefix(tokenizer))
         self.segments = encoder.segments("anna", FACTS)
         self.encoder, self.limit, self.tail = encoder, limit, tail
         self.tokenizer = tokenizer

@@ -8,12 +8,12 @@ from typing import Any
 from agent.reply_events import UsedFact
 from memory_engine.types import Message
 from tests.ui.chat.test_trace_view import reply_with
-from tests.ui.chat.test_turn import changes_of, merged, page, texts
+from tests.ui.chat.turn_builder import changes_of, merged, page, texts
 from tests.ui.fake_service import FakeService
 from ui.chat.pane import transcript
-from ui.chat.reply_history import PastReply, accounts
+from ui.chat.reply_history import PastReply, kept_traces
 from ui.chat.trace_view import finished
-from ui.shell.page_states import SIDE_BY_SIDE
+from ui.parts.page_states import SIDE_BY_SIDE
 
 PLUMS = UsedFact("1", "I pay $$5 for <b>plums</b>.", date(2026, 5, 3), 0.5, True, "Plums: $$5!")
 
@@ -38,18 +38,18 @@ def test_a_line_tells_mode_time_and_how_many_facts_and_none_of_what_they_say() -
 def test_what_a_line_opens_is_found_by_the_key_in_its_class() -> None:
     first, second = PastReply(reply_with(PLUMS)), PastReply(reply_with(PLUMS))
     assert first.key != second.key
-    kept = dict(re.findall('<i class="([^"]*)" data-account="([^"]*)"', accounts([first, second])))
+    kept = dict(re.findall('<i class="([^"]*)" data-trace="([^"]*)"', kept_traces([first, second])))
     assert list(kept) == [first.key, second.key]
     assert f'class="past {second.key}"' in second.line()
     assert unescape(kept[first.key]) == finished(first.reply)
 
 
 def test_a_whole_conversation_says_that_it_is_whole() -> None:
-    assert accounts([], whole=True) == "<div data-whole></div>"
-    assert accounts([]) == "<div></div>"
+    assert kept_traces([], whole=True) == "<div data-whole></div>"
+    assert kept_traces([]) == "<div></div>"
 
 
-def test_a_line_stands_below_each_reply_that_has_an_account() -> None:
+def test_a_line_stands_below_each_reply_that_has_a_trace() -> None:
     past = PastReply(reply_with(PLUMS))
     messages = [Message("user", "<i>"), Message("assistant", "<b>"), Message("user", "And?")]
     assert [shown["content"] for shown in transcript(messages, {1: past})] == [
@@ -60,7 +60,7 @@ def test_a_line_stands_below_each_reply_that_has_an_account() -> None:
     ]
 
 
-async def test_a_reply_keeps_its_account_when_the_next_one_comes() -> None:
+async def test_a_reply_keeps_its_trace_when_the_next_one_comes() -> None:
     service = FakeService()
     await service.add_fact("ann", "My dog is called Biscuit")
     first = merged(await changes_of(service, "Who?"))
@@ -71,20 +71,20 @@ async def test_a_reply_keeps_its_account_when_the_next_one_comes() -> None:
     ]
     assert second["left"][:3] == first["left"]
     for turn in (first, second):
-        assert turn["accounts"].count("<i ") == 1
-        assert "My dog is called Biscuit" in turn["accounts"]
+        assert turn["traces"].count("<i ") == 1
+        assert "My dog is called Biscuit" in turn["traces"]
 
 
-async def test_side_by_side_each_pane_keeps_the_account_of_its_mode() -> None:
+async def test_side_by_side_each_pane_keeps_the_trace_of_its_mode() -> None:
     last = merged(await changes_of(FakeService(), "Who?", page(SIDE_BY_SIDE)))
     assert lines(last["left"]) == ["2: Text · 272 ms to the first token"]
     assert lines(last["right"]) == ["2: KV · 54 ms to the first token"]
-    assert last["accounts"].count("<i ") == 2
+    assert last["traces"].count("<i ") == 2
 
 
-async def test_no_account_is_sent_before_the_reply_is_whole() -> None:
+async def test_no_trace_is_sent_before_the_reply_is_whole() -> None:
     steps = await changes_of(FakeService(delay=0.06), "Who?")
     partial = [s["left"] for s in steps if texts(s["left"])[-1] != "Your dog is Biscuit."]
     assert ["Who?", "Your"] in [texts(shown) for shown in partial]
     assert not any(lines(shown) for shown in partial)
-    assert ["accounts" in step for step in steps].index(True) == len(steps) - 1
+    assert ["traces" in step for step in steps].index(True) == len(steps) - 1

@@ -68,7 +68,7 @@ def test_a_comparison_says_that_text_had_its_prompt_in_the_prefix_cache(
     assert "KV is 5.0x faster" in shown
 
 
-def test_the_account_names_the_mode_and_the_time_of_each_token() -> None:
+def test_the_trace_names_the_mode_and_the_time_of_each_token() -> None:
     timings = Timings(0, 0, 0, 0)
     reply = Reply("Hi there", Mode.KV, "c", "stop", 40, 53, timings, 9, 0, 0, 9, 6, tpot_ms=9.84)
     assert "<strong>KV</strong>. Prompt of 9 tokens" in finished(reply)

@@ -2,16 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from memory_engine.types import Message
 from tests.agent.agent_builder import Parts, opened, url_of
 from tests.ui.fake_service import FakeService
 from ui.chat.running_turns import RunningTurns
 from ui.chat.trace_view import finished
-from ui.chat.turn import ChatTurns, PageValues
+from ui.chat.turn import ChatTurns
 from ui.conversations.conversation_list import as_document, file_name
 from ui.conversations.conversation_panel import ConversationPanel, switched
-from ui.shell.page_states import SIDE_BY_SIDE
+from ui.parts.page_states import SIDE_BY_SIDE
 
 
 def told() -> FakeService:
@@ -48,13 +49,13 @@ async def test_opening_shows_the_turns_as_they_were_said() -> None:
 async def test_opening_tells_that_the_last_reply_was_cut_off() -> None:
     service = told()
     conversations = conversations_of(service)
-    assert (await conversations.open("tab", "c0", "kv"))["left_account"] == ""
+    assert (await conversations.open("tab", "c0", "kv"))["left_trace"] == ""
     service.cut_off_at = "c0"
-    assert "Stopped" in (await conversations.open("tab", "c0", "kv"))["left_account"]
-    assert (await conversations.open("tab", "c1", "kv"))["left_account"] == ""
+    assert "Stopped" in (await conversations.open("tab", "c0", "kv"))["left_trace"]
+    assert (await conversations.open("tab", "c1", "kv"))["left_trace"] == ""
 
 
-async def test_opening_shows_the_account_of_every_reply(tmp_path: Path) -> None:
+async def test_opening_shows_the_trace_of_every_reply(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         talk = (await parts.say("I ski.")).conversation_id or ""
         second = await parts.ask("What do I do?", conversation_id=talk)
@@ -68,10 +69,10 @@ async def test_opening_shows_the_account_of_every_reply(tmp_path: Path) -> None:
     assert "KV" in changes["left"][2]["content"]
     assert "1 fact used" in changes["left"][5]["content"]
     assert "I ski." not in changes["left"][5]["content"]
-    assert changes["accounts"].count("I ski.") == 2  # the fact, and the message that said it
-    assert changes["left_account"] == finished(second)
-    assert changes["right_account"] == ""
-    assert both["right_account"] == both["left_account"] == finished(second)
+    assert changes["traces"].count("I ski.") == 2  # the fact, and the message that said it
+    assert changes["left_trace"] == finished(second)
+    assert changes["right_trace"] == ""
+    assert both["right_trace"] == both["left_trace"] == finished(second)
 
 
 async def test_opening_tells_nothing_of_a_forgotten_fact(tmp_path: Path) -> None:
@@ -83,10 +84,10 @@ async def test_opening_tells_nothing_of_a_forgotten_fact(tmp_path: Path) -> None
             "tab", talk, "kv"
         )
     assert "Zanzibar" not in str(changes)
-    assert "a fact that was forgotten since" in changes["left_account"]
+    assert "a fact that was forgotten since" in changes["left_trace"]
 
 
-async def test_the_accounts_of_another_user_are_not_shown(tmp_path: Path) -> None:
+async def test_the_traces_of_another_user_are_not_shown(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
         await parts.service.add_fact("ann", "I keep Zanzibar cloves.")
         talk = (await parts.ask("What do I do?")).conversation_id or ""
@@ -221,7 +222,18 @@ async def test_what_is_said_before_the_server_knows_that_memory_is_off_is_not_re
         turns = ChatTurns(parts.service, "ann", RunningTurns())
         talk = await parts.service.new_conversation("ann")
         for conversation_id in (None, talk):
-            page: PageValues = ("kv", conversation_id, 0, [], [], None, False, (), False, False)
+            page: tuple[Any, ...] = (
+                "kv",
+                conversation_id,
+                0,
+                [],
+                [],
+                None,
+                False,
+                (),
+                False,
+                False,
+            )
             assert [step async for step in turns.send("tab", "I ski.", *page)]
         await parts.service.settle("ann")
         assert await parts.known() == []

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.agent.agent_builder import Parts, opened, url_of
-from ui.chat.pane import Changes
 from ui.memory.fact_panel import FactPanel
+from ui.parts.page_states import Changes
 
 
 async def act(parts: Parts, act: str, fact_id: str, text: str = "") -> list[Changes]:

@@ -19,25 +19,23 @@ import pytest
 
 from app.auth.accounts import Accounts
 from app.auth.passwords import Passwords
-from app.server import (
-    _note_where_nobody_can_sign_in,
-    _without_query,
-    bind,
-    create_app,
-    serve,
-)
 from app.service import ChatService
+from app.serving.assembly import create_app as assemble
+from app.serving.listener import bind
+from app.serving.server import _note_where_nobody_can_sign_in, serve
+from app.serving.uvicorn_server import _without_query
 from app.settings import Settings
 from memory_engine.errors import PortTakenError, SettingsError
 from tests.agent.agent_builder import opened, url_of
 from tests.app.api.api_server import CHEAP
+from ui import create_app
 
-# `app.server` with a page of its own and a service that only knows how to close.
+# `app.serving.server` with a page of its own and a service that only knows how to close.
 PROGRAM = textwrap.dedent(
     """
-    import asyncio, contextlib, gc, sys, types
+    import asyncio, contextlib, gc, sys
     from fastapi import FastAPI
-    from app import server
+    from app.serving import server
     from inferscale.output import note, say, stdout_for_results
     from app.settings import Settings
 
@@ -49,7 +47,8 @@ PROGRAM = textwrap.dedent(
     @page.get("/frozen")
     async def frozen() -> dict[str, int]:
         return {"frozen": gc.get_freeze_count(), "not": len(gc.get_objects())}
-    sys.modules["ui"] = types.SimpleNamespace(create_app=lambda service, **_: page)
+    def page_of(service, **_):
+        return page
 
     @contextlib.asynccontextmanager
     async def service(settings, engine, progress):
@@ -62,7 +61,7 @@ PROGRAM = textwrap.dedent(
             note("closed")
     server.running_service = service
     with stdout_for_results():
-        asyncio.run(server.serve(Settings(port=0), announce=say, progress=note))
+        asyncio.run(server.serve(Settings(port=0), page_of, announce=say, progress=note))
     """
 )
 
@@ -94,9 +93,9 @@ def test_a_taken_port_is_named_with_what_to_do(taken_port: int) -> None:
 async def test_a_taken_port_is_found_before_anything_is_loaded(
     taken_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.server.running_service", None)
+    monkeypatch.setattr("app.serving.server.running_service", None)
     with pytest.raises(PortTakenError):
-        await serve(Settings(port=taken_port), announce=print, progress=print)
+        await serve(Settings(port=taken_port), create_app, announce=print, progress=print)
 
 
 def test_a_port_is_ours_while_the_model_loads() -> None:
@@ -138,12 +137,12 @@ def test_what_was_loaded_for_good_holds_nobody_up() -> None:
 
 async def test_the_page_and_the_api_are_one_application(tmp_path: Path) -> None:
     async with opened(url_of(tmp_path)) as parts:
-        desk, app = create_app(parts.service, Settings())
+        context, app = assemble(parts.service, Settings(), create_app)
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             assert "InferScale" in (await client.get("/")).text
             models = (await client.get("/v1/models")).json()["data"]
-        await desk.replies.drain(0)
+        await context.replies.drain(0)
     assert [model["id"] for model in models] == ["inferscale-kv", "inferscale-text"]
 
 
@@ -167,11 +166,11 @@ async def test_sigterm_lets_a_stream_finish_and_remembers_what_was_said(
         async with opened(url_of(tmp_path), reply=lambda _: words, delay=0.02) as parts:
             yield parts.service
 
-    monkeypatch.setattr("app.server.running_service", service)
+    monkeypatch.setattr("app.serving.server.running_service", service)
     urls: asyncio.Queue[str] = asyncio.Queue()
     settings = Settings(port=0)
     serving = asyncio.create_task(
-        serve(settings, announce=urls.put_nowait, progress=lambda text: None)
+        serve(settings, create_app, announce=urls.put_nowait, progress=lambda text: None)
     )
     url = await urls.get()
     message = {"role": "user", "content": "I ski."}
@@ -211,13 +210,13 @@ async def test_while_the_model_loads_everybody_is_told_and_then_served(
         async with opened(url_of(tmp_path)) as parts:
             yield parts.service
 
-    monkeypatch.setattr("app.server.running_service", service)
+    monkeypatch.setattr("app.serving.server.running_service", service)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     urls: asyncio.Queue[str] = asyncio.Queue()
     serving = asyncio.create_task(
-        serve(Settings(port=port), announce=urls.put_nowait, progress=lambda text: None)
+        serve(Settings(port=port), create_app, announce=urls.put_nowait, progress=lambda text: None)
     )
     transport = httpx2.AsyncHTTPTransport(verify=False, retries=3)
     url = f"http://127.0.0.1:{port}"

@@ -9,8 +9,8 @@ import pytest
 
 from app.public_errors import FAILED
 from memory_engine.errors import DatabaseFullError
-from ui.chat.pane import Changes
-from ui.shell.event_handlers import updates
+from ui.parts.event_handlers import updates
+from ui.parts.page_states import Changes
 
 
 async def test_a_handler_that_changes_nothing_leaves_every_part_as_it_is() -> None:

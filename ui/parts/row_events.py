@@ -1,4 +1,4 @@
-"""What a button inside a list tells: which row, what to do, and what was typed beside it."""
+"""Events of the buttons inside a list: the row, the action, and the text typed beside it."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from ui.shell.escaping import as_html, as_markdown, counted, day, milliseconds, size, verbatim
+from ui.parts.escaping import as_html, as_markdown, counted, day, milliseconds, size, verbatim
 
 
 def test_a_users_mark_up_stays_text() -> None:

@@ -1,4 +1,4 @@
-"""Which event of the memory and timings panels runs which handler."""
+"""Wiring of the memory and timings panels: each event to its handler and the parts it changes."""
 
 from typing import Any
 
@@ -7,32 +7,21 @@ import gradio as gr
 from ui.conversations.conversation_panel import ConversationPanel
 from ui.memory.bulk_panel import BulkPanel
 from ui.memory.fact_panel import FactPanel
-from ui.shell.event_handlers import QUICK, SLOW, Parts, of, updates
-from ui.shell.row_events import clicked
+from ui.parts.event_handlers import QUICK, SLOW, Parts, of, updates
+from ui.parts.file_download import SAVE
+from ui.parts.row_events import clicked
 from ui.shell.user_handlers import UserHandlers
 from ui.timings.three_way import ThreeWayMeasurement
 
 FACTS_OUTPUTS = ("facts", "facts_notice", "new_fact", "opened")
 LOOKED_AT = ("find_fact", "opened")
-UPKEEP_OUTPUTS = ("upkeep_notice", "audit", "confirmation", "residency")
+BULK_OUTPUTS = ("bulk_notice", "audit", "confirmation", "residency")
+# All that forgetting everything changes besides.
 EMPTIED = (
-    *("left", "right", "left_account", "right_account", "strip", "notice", "send", "stop", "mode"),
+    *("left", "right", "left_trace", "right_trace", "strip", "notice", "send", "stop", "mode"),
     *("conversation_id", "acts", "editing", "conversations", "list_notice", "memory", "moved_on"),
-    "accounts",
+    "traces",
 )
-
-# A file made in the browser: what is exported is not written on the server.
-SAVE = """
-(wanted) => {
-  if (!wanted) return;
-  const {name, type, text} = JSON.parse(wanted);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], {type}));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-"""
 
 
 def wire_memory(parts: Parts, users: UserHandlers, demo: gr.Blocks) -> None:
@@ -62,36 +51,36 @@ def wire_memory(parts: Parts, users: UserHandlers, demo: gr.Blocks) -> None:
             parts["past_facts"], trigger_mode="always_last", **QUICK,
         )  # fmt: skip
     parts["facts"].change(
-        updates(parts, users.upkeep, BulkPanel.where),
+        updates(parts, users.bulk, BulkPanel.where),
         None,
         parts["residency"],
         concurrency_id="where",
         **SLOW,
     )
     demo.load(updates(parts, users.facts, FactPanel.listed), looked_at, outputs, **QUICK)
-    _wire_upkeep(parts, users)
+    _wire_bulk(parts, users)
 
 
-def _wire_upkeep(parts: Parts, users: UserHandlers) -> None:
+def _wire_bulk(parts: Parts, users: UserHandlers) -> None:
     parts["export"].click(
-        updates(parts, users.upkeep, BulkPanel.export),
+        updates(parts, users.bulk, BulkPanel.export),
         None,
         parts["download"],
         concurrency_id="export",
         **SLOW,
     ).then(None, parts["download"], None, js=SAVE)
-    outputs = of(parts, UPKEEP_OUTPUTS)
+    outputs = of(parts, BULK_OUTPUTS)
     changing = [
         parts["take_in"].upload(
-            updates(parts, users.upkeep, BulkPanel.take_in), parts["take_in"], outputs,
+            updates(parts, users.bulk, BulkPanel.take_in), parts["take_in"], outputs,
             concurrency_id="facts", **SLOW,
         ),
         parts["sample"].click(
-            updates(parts, users.upkeep, BulkPanel.load_sample), None, outputs,
+            updates(parts, users.bulk, BulkPanel.load_sample), None, outputs,
             concurrency_id="facts", **SLOW,
         ),
         parts["no_sample"].click(
-            updates(parts, users.upkeep, BulkPanel.remove_sample), None, outputs,
+            updates(parts, users.bulk, BulkPanel.remove_sample), None, outputs,
             concurrency_id="facts", **SLOW,
         ),
     ]  # fmt: skip
@@ -103,9 +92,9 @@ def _wire_upkeep(parts: Parts, users: UserHandlers) -> None:
         _list_facts(listed, parts, users)
     for trigger in (parts["everything"].click, parts["confirmation"].submit):
         emptied = trigger(
-            updates(parts, users.upkeep, BulkPanel.forget_everything, tab=True),
+            updates(parts, users.bulk, BulkPanel.forget_everything, tab=True),
             parts["confirmation"],
-            of(parts, (*UPKEEP_OUTPUTS, *EMPTIED)), concurrency_id="leave", **SLOW,
+            of(parts, (*BULK_OUTPUTS, *EMPTIED)), concurrency_id="leave", **SLOW,
         )  # fmt: skip
         _list_facts(emptied, parts, users)
 

@@ -1,4 +1,4 @@
-"""Parts that several panels draw."""
+"""Gradio components that several panels draw."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ import gradio as gr
 
 
 def html(value: str = "", **settings: Any) -> gr.HTML:
-    """HTML without Gradio's own style."""
+    """Draw HTML without Gradio's own style."""
     return gr.HTML(value, apply_default_css=False, **settings)
 
 
 def search_box(label: str) -> gr.Textbox:
-    """A box that narrows a list down."""
+    """Draw a box that narrows a list down."""
     return gr.Textbox(
         label=label,
         show_label=False,

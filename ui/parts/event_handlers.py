@@ -1,4 +1,4 @@
-"""How a handler of the page becomes a handler of Gradio."""
+"""Adapter from a handler of the page to a handler of Gradio."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
@@ -7,9 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from app.public_errors import told
+from app.public_errors import public_message
 from memory_engine.errors import SignInError
-from ui.chat.pane import Changes
+from ui.parts.page_states import Changes
 
 Parts = dict[str, Any]
 
@@ -29,7 +29,7 @@ def of(parts: Parts, names: Iterable[str]) -> list[Any]:
 
 
 def user_of(request: gr.Request) -> str:
-    """Who caused an event: whom the page let in, whatever the browser says. Or SignInError."""
+    """The user who caused an event, as the page let them in. Raises SignInError for nobody."""
     if request.username is None:
         raise SignInError("Sign in first.")
     return request.username
@@ -42,7 +42,7 @@ def updates(
     *,
     tab: bool = False,
 ) -> Callable[..., Any]:
-    """`handler`, its named changes turned into component updates.
+    """Make a handler of Gradio from `handler`, whose named changes become component updates.
 
     It is a method of what `handlers_of` makes for a user: for each event for who caused it.
     With `tab` its first argument says which browser tab it is for.
@@ -57,13 +57,13 @@ def updates(
         return (own, request.session_hash, *values) if tab else (own, *values)
 
     async def stream(request: gr.Request, *values: Any) -> Any:
-        with telling():
+        with gradio_errors():
             async with aclosing(handler(*arguments(request, values))) as changing:
                 async for changes in changing:
                     yield translated(changes)
 
     async def once(request: gr.Request, *values: Any) -> Any:
-        with telling():
+        with gradio_errors():
             return translated(await handler(*arguments(request, values)))
 
     made = stream if inspect.isasyncgenfunction(handler) else once
@@ -72,9 +72,9 @@ def updates(
 
 
 @contextmanager
-def telling() -> Iterator[None]:
-    """Any error as a message on the page, in the words that are fit for it."""
+def gradio_errors() -> Iterator[None]:
+    """Raise any error as a gr.Error: a message on the page, in its public words."""
     try:
         yield
     except Exception as error:
-        raise gr.Error(told(error), print_exception=False) from error
+        raise gr.Error(public_message(error), print_exception=False) from error

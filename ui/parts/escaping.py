@@ -1,4 +1,4 @@
-"""User and model text made safe for Markdown and HTML: what was typed is what is seen."""
+"""Escaping of text for Markdown and HTML, and the formats of dates, sizes and durations."""
 
 import re
 from datetime import date, datetime

@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.server import bind
-from app.startup_page import StartupPage
+from app.serving.listener import bind
+from app.serving.startup_page import StartupPage
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is answered while the model loads: a page that reloads by itself, errors for programs."""
+"""Startup page while the model loads: reloads itself for browsers, errors for programs."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from http import HTTPStatus
 from importlib.resources import files
 from string import Template
 
-PAGE = Template(files("app").joinpath("data/door.html").read_text("utf-8"))
+PAGE = Template(files("app").joinpath("data/plain_page.html").read_text("utf-8"))
 WAIT = "The model is being loaded, which may take a minute or two."
 MESSAGE = f"InferScale is starting. {WAIT}"
 CONTENT = f'<h1>InferScale is starting</h1><p role="status">{WAIT} This page reloads itself.</p>'
