@@ -65,18 +65,17 @@ class Agent:
         self._shared = not database.is_sqlite
         self._memory = memory
         embeddings = FactEmbeddings(database)
-        self._memory_sync = MemorySync(self.facts, embeddings, memory, preceding_turns)
-        self.fact_manager = FactManager(database, self.facts, memory, self._memory_sync)
+        sync = MemorySync(self.facts, embeddings, memory, preceding_turns)
+        self._memory_sync = sync
+        self.fact_manager = FactManager(database, self.facts, memory, sync)
         decide = partial(apply_decisions, near=self._near, decider=decider) if decider else None
         self._remember_graph = remember_graph()
-        self._remember_context = RememberContext(
-            extractor, self.facts, self._memory_sync, decide, zone
-        )
+        self._remember_context = RememberContext(extractor, self.facts, sync, decide, zone)
         self._remember_worker = RememberWorker(self.conversations, self._remember, database.claim)
-        self.maintenance = Maintenance(database, self._memory_sync, self._remember_worker)
+        self.maintenance = Maintenance(database, sync, self._remember_worker)
         self._services = ReplyServices(
             memory=memory,
-            memory_sync=self._memory_sync,
+            memory_sync=sync,
             conversations=self.conversations,
             clients=ClientResolver(database, self.conversations),
             catch_up=self._catch_up,

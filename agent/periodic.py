@@ -16,7 +16,7 @@ async def attempt(name: str, work: Callable[[], Awaitable[None]]) -> None:
 
 
 class Periodic:
-    """Does `work` every `every_s` seconds from `start` to `aclose`."""
+    """Repeats `work` every `every_s` seconds from `start` to `aclose`."""
 
     def __init__(self, name: str, work: Callable[[], Awaitable[None]], every_s: float) -> None:
         self._name = name

@@ -18,12 +18,12 @@ from agent.facts.transfer.exporter import export_fact, export_facts
 from agent.facts.transfer.importer import Imported
 from agent.owner import agent_name, owner_name
 from agent.reply_events import Reply, ReplyEvent
-from agent.request import ReplyOptions, Request
+from agent.request import ReplyOptions
 from agent.text import storable
+from app.checked_input import message_text, reply_request
 from app.metrics import measured
 from memory_engine.encoding.residency import Residency
 from memory_engine.errors import (
-    EmptyMessageError,
     NotFoundError,
     UnsupportedModelError,
     UserError,
@@ -75,7 +75,7 @@ class ChatService:
             raise UnsupportedModelError(
                 f"KV injection is not available with this model: {self.kv_refusal} Use text mode."
             )
-        request = _request(user, message, (mode,), mode, options)
+        request = reply_request(user, message, (mode,), mode, options)
         await self._agent.start()
         async with aclosing(measured(self._agent.replies.reply(request))) as events:
             async for _, event in events:
@@ -98,7 +98,7 @@ class ChatService:
         """
         modes = tuple(mode for mode in order if self.kv_available or mode is Mode.TEXT)
         keep = Mode.KV if Mode.KV in modes else Mode.TEXT
-        request = _request(user, message, modes, keep, options, at_once=at_once)
+        request = reply_request(user, message, modes, keep, options, at_once=at_once)
         await self._agent.start()
         async with aclosing(measured(self._agent.replies.reply(request))) as events:
             async for event in events:
@@ -109,7 +109,7 @@ class ChatService:
 
         Raises EmptyMessageError, MessageTooLongError, and EngineError if the engine is gone.
         """
-        await self._agent.check(owner_name(user), _text(message))
+        await self._agent.check(owner_name(user), message_text(message))
 
     async def last_message(self, user: str, conversation_id: str) -> str:
         """The user's last message in a conversation. Raises NotFoundError."""
@@ -176,7 +176,7 @@ class ChatService:
         self, user: str, texts: Sequence[str], scope: Scope = EVERYWHERE
     ) -> list[Fact]:
         """`add_fact` for many texts, all or none of them."""
-        candidates: list[Candidate] = [manual_candidate(_text(text)) for text in texts]
+        candidates: list[Candidate] = [manual_candidate(message_text(text)) for text in texts]
         if scope.agent is not None:
             scope = replace(scope, agent=agent_name(scope.agent))
         return await self._agent.fact_manager.add(owner_name(user), candidates, scope)
@@ -187,7 +187,7 @@ class ChatService:
         Raises what `add_fact` raises, NotFoundError, and UserError for a fact that has ended.
         """
         return await self._agent.fact_manager.edit(
-            owner_name(user), fact_id, manual_candidate(_text(text))
+            owner_name(user), fact_id, manual_candidate(message_text(text))
         )
 
     async def teach(
@@ -197,7 +197,9 @@ class ChatService:
 
         They go when it is forgotten.
         """
-        candidates = [manual_candidate(_text(text)).dated(when, None) for text, when in facts]
+        candidates = [
+            manual_candidate(message_text(text)).dated(when, None) for text, when in facts
+        ]
         return await self._agent.fact_manager.teach(owner_name(user), message, reply, candidates)
 
     async def fact(self, user: str, fact_id: str) -> FactDocument:
@@ -210,7 +212,7 @@ class ChatService:
 
     async def search(self, user: str, query: str, k: int) -> list[tuple[Fact, float]]:
         """The `k` facts most relevant to `query` with their scores, best first."""
-        return await self._agent.fact_manager.search(owner_name(user), _text(query), k)
+        return await self._agent.fact_manager.search(owner_name(user), message_text(query), k)
 
     async def forget_fact(self, user: str, fact_id: str) -> None:
         """Forget a fact; returns when SQL, index and KV are rid of it. Raises NotFoundError."""
@@ -257,7 +259,7 @@ class ChatService:
         return await self._agent.fact_manager.audit(owner_name(user))
 
     async def full_audit(self, user: str) -> list[Finding]:
-        """What the tables and an SQLite file hold of `user`, then `audit`."""
+        """The findings of an audit of tables and SQLite file, then those of `audit`."""
         found = await audit_stored(self._database, owner_name(user))
         return found + await self.audit(user)
 
@@ -289,24 +291,3 @@ class ChatService:
                 await self._memory.aclose()
             finally:
                 await self._database.aclose()
-
-
-def _request(
-    user: str,
-    message: str,
-    modes: tuple[Mode, ...],
-    keep: Mode,
-    options: ReplyOptions,
-    *,
-    at_once: bool = False,
-) -> Request:
-    agent = options.get("agent")
-    named: ReplyOptions = {**options, "agent": None if agent is None else agent_name(agent)}
-    return Request(owner_name(user), _text(message), modes, keep, at_once=at_once, **named)
-
-
-def _text(message: str) -> str:
-    text = storable(message)
-    if not text.strip():
-        raise EmptyMessageError("The message is empty. Write something first.")
-    return text

@@ -10,4 +10,5 @@ serve           the server, its engine, accounts, keys, health and backups
 memory          questions, facts, forgetting, export and import
 measure         demo, benchmark, evaluations and capacity
 settings_table  the settings with their values
+__main__        the same as `python -m inferscale`
 """

@@ -4,6 +4,7 @@ In: an owner's active facts, a question, a history. Out: recalled facts, laid-ou
 generated text; the KV of recalled facts is injected instead of prefilled.
 
     memory.py       recall, layout, generation and encoding put together over one engine
+    generator.py    generation from a laid-out prompt
     protocols.py    their interfaces, which the agent uses and fakes implement
     types.py        the values that pass between them
     errors.py       the tree of errors

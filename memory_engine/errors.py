@@ -91,7 +91,7 @@ class PortTakenError(UserError):
 
 
 class DatabaseError(UserError):
-    """The database cannot be used as it is. The message may say where it is, `public_message` does not."""
+    """The database cannot be used as it is; `public_message` does not say where it is."""
 
     _TOLD: ClassVar = "The database cannot be used. Whoever runs this server finds why in its log."
 

@@ -113,7 +113,7 @@ class Memory:
         return await self._encoder.queue.astray(owner)
 
     async def residency(self, owner: str) -> Residency:
-        """Which facts of `owner` are encoded, their bytes, and how full the engine is."""
+        """The facts of `owner` that are encoded, their bytes, and how full the engine is."""
         return await self._encoder.residency(owner)
 
     async def aclose(self) -> None:

@@ -184,7 +184,7 @@ class FactStore:
         return True
 
     async def history(self, owner: str, fact_id: str | None = None) -> list[FactEvent]:
-        """What happened to one fact or to all facts of `owner`, oldest first."""
+        """The events of one fact or of all facts of `owner`, oldest first."""
         query = (
             select(FactEventRow, FactRow)
             .join(FactRow, FactRow.id == FactEventRow.fact_id)

@@ -24,7 +24,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds besides the reply."""
+    """Options of a stream: its parts besides the reply."""
 
     include_usage: bool = False
 

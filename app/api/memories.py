@@ -27,7 +27,7 @@ class NewMemories(BaseModel):
 
 
 class NewText(BaseModel):
-    """What a fact says from now on."""
+    """The new text of a fact."""
 
     text: str
 

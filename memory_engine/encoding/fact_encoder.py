@@ -57,7 +57,7 @@ class FactEncoder:
         self._segments.pop(owner, None)
 
     async def residency(self, owner: str) -> Residency:
-        """Which facts of `owner` are encoded, their bytes, and how full the engine is."""
+        """The facts of `owner` that are encoded, their bytes, and how full the engine is."""
         info, arena = self._engine.info, await self._engine.arena()
         of_token = info.kv_bytes_per_token
         segments = self.segments(owner) if self._engine.conformance.supported else {}

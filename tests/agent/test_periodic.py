@@ -1,4 +1,4 @@
-"""What is done again and again: failures are logged, and what is begun is ended."""
+"""Repeated work: failures are logged, and a run that has begun is ended."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What is removed from text at the edge, and what stays."""
+"""Characters removed from text at the edge, and those that stay."""
 
 import pytest
 from hypothesis import given

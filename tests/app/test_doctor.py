@@ -1,4 +1,4 @@
-"""What the doctor finds, on a machine without a model."""
+"""Findings of the doctor on a machine without a model."""
 
 from pathlib import Path
 

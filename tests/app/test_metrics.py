@@ -1,4 +1,4 @@
-"""What is counted of replies, and that the dashboard asks for nothing else."""
+"""Counts of replies, and a dashboard that asks for nothing else."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What people are told of an error, and what goes to the log alone."""
+"""Public messages of errors, and details that go to the log alone."""
 
 import logging
 

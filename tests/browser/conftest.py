@@ -20,7 +20,7 @@ WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
 
 def answer(prompt: Prompt) -> str:
-    """What a model that reads its prompt would say."""
+    """The reply of a model that reads its prompt."""
     said = text_of(prompt)
     question = said.rsplit("user: ", 1)[-1]
     if "count" in question:

@@ -1,4 +1,4 @@
-"""What can be done with a conversation in a browser, by mouse and by keyboard."""
+"""Actions on a conversation in a browser, by mouse and by keyboard."""
 
 import re
 from pathlib import Path

@@ -23,7 +23,7 @@ def ask(page: Page, text: str, answer: str, times: int = 1) -> None:
 
 
 def lines(page: Page, pane: int = 0) -> Locator:
-    """What is seen below the earlier replies."""
+    """The texts below the earlier replies."""
     return log(page, pane).locator("details.past:visible")
 
 

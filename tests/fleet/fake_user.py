@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import openai
 
-from tests.fleet.secret_words import Words
+from tests.fleet.secret_words import SecretWords
 from tests.fleet.user_journal import NO_ANSWER, Failure, Journal
 
 FACTS = (
@@ -24,8 +24,8 @@ KV_THERE_S = 120.0
 
 
 @dataclass
-class Told:
-    """What came of one message. `account` is InferScale's own, of a reply that ended."""
+class Announced:
+    """The result of one message. `account` is InferScale's own, of a reply that ended."""
 
     text: str = ""
     account: dict[str, Any] | None = None
@@ -38,14 +38,14 @@ class Person:
 
     name: str
     apps: Sequence[openai.AsyncOpenAI]
-    words: Words
+    words: SecretWords
     journal: Journal
     first: Callable[[], None] = lambda: None  # called at the first word of each reply
     said: list[str] = field(default_factory=list)
     _sent: set[str] = field(default_factory=set)
     _turn: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    async def tell(self, app: int = 0) -> Told:
+    async def tell(self, app: int = 0) -> Announced:
         """Tell a new fact, again and again until it is acknowledged."""
         word = self.words.new(self.name)
         text = FACTS[next(self._turn) % len(FACTS)].format(word)
@@ -55,16 +55,16 @@ class Person:
             self.journal.facts.setdefault(self.name, []).append(word)
         return told
 
-    async def ask(self, app: int = 0, tokens: int = 6) -> Told:
+    async def ask(self, app: int = 0, tokens: int = 6) -> Announced:
         """Ask something, again and again until it is acknowledged."""
         return await self.chat(f"Question {next(self._turn)}: whom do I know?", app, tokens)
 
-    async def chat(self, message: str, app: int = 0, tokens: int = 6) -> Told:
+    async def chat(self, message: str, app: int = 0, tokens: int = 6) -> Announced:
         """Send a message until it is acknowledged, to the next app after each failure.
 
         Never again after that: another copy would hide that the first one was lost.
         """
-        told = Told()
+        told = Announced()
         for attempt in range(TRIES):
             told = await self.once(message, app + attempt, tokens)
             if self._acknowledged(message):
@@ -72,13 +72,13 @@ class Person:
             await asyncio.sleep(PAUSE_S)
         return told
 
-    async def once(self, message: str, app: int, tokens: int = 6) -> Told:
+    async def once(self, message: str, app: int, tokens: int = 6) -> Announced:
         """Send a message once. What is shown of a reply acknowledges the message.
 
         Of a message that was sent before, the API stores no further reply.
         """
         self.journal.messages += 1
-        began, told, new = monotonic(), Told(), message not in self._sent
+        began, told, new = monotonic(), Announced(), message not in self._sent
         self._sent.add(message)
         try:
             async for piece, account in self._stream(message, app, tokens):
@@ -148,7 +148,7 @@ class Person:
             extra_body={"inferscale": more},
         )
 
-    def _note(self, message: str, told: Told) -> None:
+    def _note(self, message: str, told: Announced) -> None:
         if told.failure is not None:
             self.journal.failures.append(told.failure)
             return

@@ -14,7 +14,7 @@ import psycopg
 
 from tests.fleet.fake_user import Person
 from tests.fleet.fleet_server import Machine
-from tests.fleet.secret_words import Words
+from tests.fleet.secret_words import SecretWords
 from tests.fleet.user_journal import Journal
 
 # What a killed process left is taken over within two minutes.
@@ -30,7 +30,7 @@ class Run:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._words = Words()
+        self._words = SecretWords()
         self._users = 0
         self._stack = AsyncExitStack()
 

@@ -7,7 +7,7 @@ _WORDS = len(_SYLLABLES) ** 3
 _STEP = 104_729  # a prime, so that neighbours look different and none comes twice
 
 
-class Words:
+class SecretWords:
     """Gives out words of six letters, and knows whose each is."""
 
     def __init__(self) -> None:

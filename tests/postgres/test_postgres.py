@@ -1,4 +1,4 @@
-"""What only PostgreSQL does: its migrations, bytes, parallel writers, locks and refusals."""
+"""PostgreSQL's own: its migrations, bytes, parallel writers, locks and refusals."""
 
 import asyncio
 

@@ -79,6 +79,12 @@ SEVERAL = {
     "test_store_fp8": "KV stored as fp8, from encode to reply",
     "test_tensor_parallel": "vLLM on two ranks",
     "test_page_isolation": "two users of one page",
+    "test_last_exchange": "retry, edit and undo on the page",
+    "test_side_by_side": "both modes of one question on the page",
+    "test_stopped_turn": "a turn that is stopped or left",
+    "test_denials": "denied attributes from the statement to the export",
+    "test_embedded_process": "an engine in this process, on real vLLM",
+    "test_fleet_real": "two engines behind the router, on real vLLM",
     "test_api_isolation": "two users of one API",
 }
 # `test_<module>_<aspect>` tests one module, or several with a real engine.

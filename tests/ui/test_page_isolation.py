@@ -36,8 +36,8 @@ ACTS = {
 
 
 @dataclass
-class Told:
-    """What ann told, in a service that echoes each prompt, so that it hides nothing."""
+class Announced:
+    """A fact of ann's, in a service that echoes each prompt, so that it hides nothing."""
 
     parts: Parts
     conversation: str
@@ -45,11 +45,11 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Told]]:
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Announced]]:
     folder: Path = tmp_path_factory.mktemp("chat")
 
     @asynccontextmanager
-    async def open_it() -> AsyncIterator[Told]:
+    async def open_it() -> AsyncIterator[Announced]:
         async with opened(url_of(folder), reply=text_of) as parts:
             accounts = Accounts(parts.database, Passwords(CHEAP))
             for name in ("ann", "bob"):
@@ -57,13 +57,13 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served[Told]]:
             await parts.say(f"I live in {SECRET}.")
             (conversation,) = await parts.service.conversations("ann")
             (fact,) = await parts.service.facts("ann")
-            yield Told(parts, conversation.id, fact.id)
+            yield Announced(parts, conversation.id, fact.id)
 
     with served(open_it, lambda told: told.parts.service, Settings(auth="accounts")) as page:
         yield page
 
 
-def tab_of(chat: Served[Told], name: str | None) -> Iterator[Tab]:
+def tab_of(chat: Served[Announced], name: str | None) -> Iterator[Tab]:
     tab = Tab(chat.url)
     if name:
         assert tab.sign_in(name, PASSWORD).status_code == 303
@@ -72,24 +72,24 @@ def tab_of(chat: Served[Told], name: str | None) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def ann(chat: Served[Told]) -> Iterator[Tab]:
+def ann(chat: Served[Announced]) -> Iterator[Tab]:
     yield from tab_of(chat, "ann")
 
 
 @pytest.fixture
-def bob(chat: Served[Told]) -> Iterator[Tab]:
+def bob(chat: Served[Announced]) -> Iterator[Tab]:
     yield from tab_of(chat, "bob")
 
 
 @pytest.fixture
-def nobody(chat: Served[Told]) -> Iterator[Tab]:
+def nobody(chat: Served[Announced]) -> Iterator[Tab]:
     yield from tab_of(chat, None)
 
 
 class Attack:
     """Every event of the page, each with what would get most out of it."""
 
-    def __init__(self, tab: Tab, chat: Served[Told]) -> None:
+    def __init__(self, tab: Tab, chat: Served[Announced]) -> None:
         self._tab = tab
         self._told = chat.opened
         config = tab.config()
@@ -124,7 +124,9 @@ def ends(attack: Attack) -> list[dict[str, Any]]:
     return [attack.named(name) for name in ("ConversationPanel.act", "FactPanel.act")]
 
 
-def test_no_event_tells_or_changes_anything_of_another_user(chat: Served[Told], bob: Tab) -> None:
+def test_no_event_tells_or_changes_anything_of_another_user(
+    chat: Served[Announced], bob: Tab
+) -> None:
     told = chat.opened
     attack = Attack(bob, chat)
     assert len(attack.events) > 50
@@ -146,7 +148,7 @@ def test_no_event_tells_or_changes_anything_of_another_user(chat: Served[Told], 
     assert told.parts.engine.resident("ann")
 
 
-def test_the_same_events_tell_ann_all_of_it(chat: Served[Told], ann: Tab) -> None:
+def test_the_same_events_tell_ann_all_of_it(chat: Served[Announced], ann: Tab) -> None:
     """So that the test before would see what is told."""
     attack = Attack(ann, chat)
     for handler in ("ConversationPanel.listed", "FactPanel.listed", "BulkPanel.export"):
@@ -188,7 +190,7 @@ def ask(tab: Tab, method: str, path: str, session: str) -> httpx2.Response:
 
 
 def test_of_all_that_gradio_has_nobody_gets_anything_without_signing_in(
-    chat: Served[Told], nobody: Tab, ann: Tab
+    chat: Served[Announced], nobody: Tab, ann: Tab
 ) -> None:
     found = chat.wait(routes_of_gradio())
     assert len(found) > 60
@@ -201,7 +203,7 @@ def test_of_all_that_gradio_has_nobody_gets_anything_without_signing_in(
 
 
 def test_of_all_that_gradio_has_another_users_tab_gives_nothing(
-    chat: Served[Told], ann: Tab, bob: Tab
+    chat: Served[Announced], ann: Tab, bob: Tab
 ) -> None:
     attack = Attack(ann, chat)
     attack.cause(attack.named("ConversationPanel.listed"))  # the tab is ann's from here on

@@ -12,7 +12,7 @@ def said(*turns: str) -> tuple[Message, ...]:
 
 
 async def users(parts: Parts, conversation: str | None) -> list[str]:
-    """What the user said in a conversation, as it is stored."""
+    """The user's turns of a conversation, as they are stored."""
     assert conversation is not None
     messages = await parts.service.messages("ann", conversation)
     return [message.content for message in messages if message.role == "user"]

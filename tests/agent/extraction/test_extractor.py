@@ -23,7 +23,7 @@ pytestmark = pytest.mark.parametrize("extractor", EXTRACTORS)
 
 
 async def kept(extractor: str, message: str, said_at: datetime = SAID_AT) -> list[Candidate]:
-    """What survives extraction and grounding."""
+    """Candidates that survive extraction and grounding."""
     turn = UserTurn(1, "ann", "1", message, said_at)
     return ground(turn, await (await extractor_of(extractor)).extract(turn))
 

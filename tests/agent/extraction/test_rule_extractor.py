@@ -13,7 +13,7 @@ from agent.extraction.rule_extractor import MOST, statements_in
 
 
 def kept(message: str) -> list[Candidate]:
-    """What survives extraction and grounding."""
+    """Candidates that survive extraction and grounding."""
     turn = UserTurn(1, "ann", "1", message, datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
     return ground(turn, statements_in(message))
 

@@ -23,7 +23,7 @@ def message(text: str, **more: Any) -> dict[str, Any]:
 
 
 async def public_message(at: Api) -> tuple[Fact, str]:
-    """What ann told in a conversation that her program calls `trip`; the fact and her key."""
+    """A fact of ann's from a conversation that her program calls `trip`, and her key."""
     ann = await at.keys.add("ann")
     async with at.http(ann) as client:
         headers = {"X-Conversation-Id": "trip"}

@@ -5,28 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIError, APIStatusError, BadRequestError, NotFoundError
 
-from memory_engine.engines.fake import FakeEngine
 from memory_engine.types import Message, Mode, Prompt, Sampling
 from tests.agent.fake_memory import text_of
-from tests.app.api.api_server import Api, api, served
-
-
-def said(*turns: str) -> list[Any]:
-    """The turns of user and assistant in turn, as a request has them."""
-    roles = ("user", "assistant")
-    return [{"role": roles[n % 2], "content": turn} for n, turn in enumerate(turns)]
-
-
-async def ask(at: Api, *turns: str, **options: Any) -> Any:
-    """A reply in one piece, when what was said is remembered."""
-    async with at.openai() as client:
-        options = {"model": "inferscale-kv", "user": "ann"} | options
-        messages = options.pop("messages", said(*turns))
-        reply = await client.chat.completions.create(messages=messages, **options)
-    await at.parts.service.settle("ann")
-    return reply
+from tests.app.api.api_server import api, served
+from tests.app.api.chat_client import ask, said
 
 
 async def test_the_models_are_the_modes(tmp_path: Path) -> None:
@@ -35,65 +18,6 @@ async def test_the_models_are_the_modes(tmp_path: Path) -> None:
             "inferscale-kv",
             "inferscale-text",
         ]
-
-
-async def test_a_reply_in_one_piece_has_usage_and_an_account(tmp_path: Path) -> None:
-    async with api(tmp_path) as at:
-        fact = await at.parts.service.add_fact("ann", "I like plums.")
-        reply = await ask(at, "What do I like?")
-    assert reply.choices[0].message.content == "All right then."
-    assert reply.choices[0].finish_reason == "stop"
-    account = reply.model_extra["inferscale"]
-    assert account["mode"] == "kv"
-    (used,) = account["facts"]
-    assert (used["id"], used["text"], used["injected"]) == (fact.id, "I like plums.", True)
-    tokens = account["tokens"]
-    assert tokens["prompt"] == tokens["injected"] + tokens["cached"] + tokens["prefilled"]
-    assert reply.usage.prompt_tokens == tokens["prompt"]
-    assert reply.usage.prompt_tokens_details.cached_tokens == tokens["injected"] > 0
-    assert reply.usage.total_tokens == tokens["prompt"] + 3
-
-
-async def test_a_stream_is_the_reply_word_by_word_and_ends_with_the_usage(tmp_path: Path) -> None:
-    async with api(tmp_path) as at, at.openai() as client:
-        stream = await client.chat.completions.create(
-            model="inferscale-text",
-            messages=said("Hi"),
-            stream=True,
-            stream_options={"include_usage": True},
-        )
-        chunks: list[Any] = [chunk async for chunk in stream]
-    assert chunks[0].choices[0].delta.role == "assistant"
-    words = [c.choices[0].delta.content for c in chunks[1:-2]]
-    assert words == ["All", " right", " then."]
-    assert chunks[-2].choices[0].finish_reason == "stop"
-    assert (chunks[-1].choices, chunks[-1].usage.completion_tokens) == ([], 3)
-    assert chunks[-1].model_extra["inferscale"]["mode"] == "text"
-    assert len({c.id for c in chunks}) == 1
-
-
-async def test_without_usage_the_account_comes_with_the_end(tmp_path: Path) -> None:
-    async with api(tmp_path) as at, at.openai() as client:
-        stream = await client.chat.completions.create(
-            model="inferscale-text", messages=said("Hi"), stream=True
-        )
-        chunks: list[Any] = [chunk async for chunk in stream]
-    assert chunks[-1].choices[0].finish_reason == "stop"
-    assert chunks[-1].usage is None
-    assert chunks[-1].model_extra["inferscale"]["tokens"]["output"] == 3
-
-
-async def test_a_stream_is_sent_as_server_sent_events_and_says_when_it_is_done(
-    tmp_path: Path,
-) -> None:
-    body = {"model": "inferscale-kv", "messages": said("Hi"), "stream": True}
-    async with api(tmp_path) as at, at.http() as client:
-        reply = await client.post("/v1/chat/completions", json=body)
-    assert reply.headers["content-type"].startswith("text/event-stream")
-    assert reply.headers["x-accel-buffering"] == "no"
-    lines = reply.text.split("\n\n")
-    assert all(line.startswith("data: {") for line in lines[:-2])
-    assert lines[-2:] == ["data: [DONE]", ""]
 
 
 async def test_what_is_said_is_remembered_for_the_next_conversation(tmp_path: Path) -> None:
@@ -246,95 +170,6 @@ async def test_sampling_is_what_the_request_says(
     assert (first.stop, first.seed) == (("x", "y"), 7)
     assert (second.stop, second.max_tokens) == (("z",), 1)
     assert (third.max_tokens, third.temperature, third.top_p, third.seed) == (256, 0, 1, None)
-
-
-@pytest.mark.parametrize(
-    ("options", "param"),
-    [
-        ({"n": 2}, "n"),
-        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-        ({"logprobs": True}, "logprobs"),
-        ({"response_format": {"type": "json_object"}}, "response_format"),
-        ({"temperature": 3}, "temperature"),
-        ({"max_tokens": 0}, "max_tokens"),
-        ({"stop": [""]}, "stop"),
-        ({"extra_body": {"inferscale": {"mood": "kv"}}}, "inferscale.mood"),
-        ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "Hi"}]}, "messages"),
-        ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}, "messages.0"),
-        (
-            {
-                "messages": [
-                    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
-                ]
-            },
-            "messages.0",
-        ),
-    ],
-)
-async def test_what_is_not_supported_is_a_400_that_names_the_field(
-    tmp_path: Path, options: dict[str, Any], param: str
-) -> None:
-    async with api(tmp_path) as at:
-        with pytest.raises(BadRequestError) as caught:
-            await ask(at, "Hi", **options)
-        assert await at.parts.service.conversations("ann") == []
-    assert caught.value.param == param
-    assert caught.value.type == "invalid_request_error"
-
-
-async def test_errors_have_openais_shape_and_status(tmp_path: Path) -> None:
-    async with api(tmp_path, max_model_len=400) as at:
-        with pytest.raises(NotFoundError) as unknown:
-            await ask(at, "Hi", model="gpt-4")
-        with pytest.raises(BadRequestError) as long:
-            await ask(at, "x" * 300, stream=True)
-        with pytest.raises(BadRequestError, match="empty"):
-            await ask(at, " ")
-        at.parts.engine.running = False
-        with pytest.raises(APIStatusError) as stopped:
-            await ask(at, "Hi", stream=True)
-        at.parts.engine.running = True
-    assert (unknown.value.code, unknown.value.param) == ("model_not_found", "model")
-    assert long.value.code == "context_length_exceeded"
-    assert (stopped.value.status_code, stopped.value.code) == (503, "engine_stopped")
-
-
-async def test_without_kv_there_is_only_the_text_model(tmp_path: Path) -> None:
-    async with api(tmp_path, supported=False) as at, at.openai() as client:
-        assert [m.id async for m in await client.models.list()] == ["inferscale-text"]
-        with pytest.raises(BadRequestError) as caught:
-            await ask(at, "Hi")
-    assert caught.value.code == "kv_not_available"
-
-
-async def test_what_was_not_expected_is_a_500_that_tells_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with api(tmp_path) as at:
-
-        def fail(*_: object, **__: object) -> None:
-            raise KeyError("I like plums")
-
-        monkeypatch.setattr(at.parts.memory, "plan", fail)
-        with pytest.raises(APIStatusError) as caught:
-            await ask(at, "Hi")
-    assert caught.value.status_code == 500
-    assert "plums" not in str(caught.value.body)
-
-
-async def test_an_engine_that_dies_in_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:
-    async def until_it_dies(stream: Any, engine: FakeEngine) -> None:
-        async for _ in stream:
-            engine.running = False
-
-    async with served(tmp_path, delay=0.02) as at, at.openai() as client:
-        stream = await client.chat.completions.create(
-            model="inferscale-kv", messages=said("Hi"), stream=True
-        )
-        with pytest.raises(APIError, match="not running"):
-            await until_it_dies(stream, at.parts.engine)
-        at.parts.engine.running = True
 
 
 @pytest.mark.parametrize("stream", [True, False])

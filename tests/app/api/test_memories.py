@@ -1,4 +1,4 @@
-"""What is known, over HTTP: complete, changed by hand, and never another user's."""
+"""Facts over HTTP: complete, changed by hand, and never another user's."""
 
 from pathlib import Path
 from typing import Any

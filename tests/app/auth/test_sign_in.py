@@ -1,4 +1,4 @@
-"""Who is let in, and when a server may listen at all."""
+"""Sign-in by key, proxy and session, and the addresses a server may listen on."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def test_a_proxy_has_to_have_an_address(peers: str) -> None:
 
 
 def bytes_of(folder: Path) -> bytes:
-    """What is in the files of a folder."""
+    """The contents of the files of a folder."""
     return b"".join(file.read_bytes() for file in folder.iterdir())
 
 

@@ -25,7 +25,7 @@ Draw = Callable[[int, int], int]
 
 
 @dataclass
-class Played:
+class FakeRequest:
     """One request. `spans` are (id, start, length); `first` is (local, external) at first."""
 
     name: str
@@ -57,16 +57,16 @@ class Work:
     expected: dict[int, Kv]
 
 
-class PlayedVllm:
+class FakeVllm:
     """Runs requests against a `SchedulerSide` whose tiers it can look into."""
 
     def __init__(self) -> None:
         self.device, self.host = Arena(DEVICE), Arena(HOST)
         self.side = SchedulerSide(Tiers(self.device, self.host), BLOCK)
         self.side.report(WorkerReport({"probe": Verdict()}))
-        self.requests: dict[str, Played] = {}
-        self.waiting: deque[Played] = deque()
-        self.running: list[Played] = []
+        self.requests: dict[str, FakeRequest] = {}
+        self.waiting: deque[FakeRequest] = deque()
+        self.running: list[FakeRequest] = []
         self.free = list(range(BLOCKS))
         self.in_flight: deque[Work] = deque()
         self.memories: dict[str, dict[int, Kv]] = {"pages": {}, "device": {}, "host": {}}
@@ -75,14 +75,14 @@ class PlayedVllm:
         self.saving: set[str] = set()
         self.cached: dict[int, Kv] = {}
 
-    def arrive(self, request: Played) -> None:
+    def arrive(self, request: FakeRequest) -> None:
         text = " ".join(f"{i}:{start}:{start + length}" for i, start, length in request.spans)
         raw = raw_request(request.op, request.owner, segments=text)
         self.side.arrived(request.name, raw, request.tokens)
         self.requests[request.name] = request
         self.waiting.append(request)
 
-    def done(self, request: Played) -> bool:
+    def done(self, request: FakeRequest) -> bool:
         """Whether all spans of the request are computed."""
         _, start, length = request.spans[-1]
         return request.computed >= start + length
@@ -92,7 +92,7 @@ class PlayedVllm:
         self.side.arrived("control", raw_request(op, owner, segments=segments), 1)
         return int(self._outcome("control")["count"])
 
-    def finish(self, request: Played) -> dict[str, Any]:
+    def finish(self, request: FakeRequest) -> dict[str, Any]:
         """The request ended or was aborted, at any point; its outcome."""
         if request in self.running:
             self.running.remove(request)
@@ -155,11 +155,11 @@ class PlayedVllm:
         outcome: dict[str, Any] = answer[KEY]
         return outcome
 
-    def _free(self, request: Played) -> None:
+    def _free(self, request: FakeRequest) -> None:
         self.free += request.blocks
         request.blocks, request.computed, request.injected = [], 0, {}
 
-    def _grow(self, request: Played, count: int) -> bool:
+    def _grow(self, request: FakeRequest, count: int) -> bool:
         """Blocks for `count` more tokens, or none."""
         missing = -(-(request.computed + count) // BLOCK) - len(request.blocks)
         if missing > len(self.free):
@@ -168,7 +168,7 @@ class PlayedVllm:
             request.blocks.append(self.free.pop())
         return True
 
-    def _admit(self, request: Played, draw: Draw) -> int:
+    def _admit(self, request: FakeRequest, draw: Draw) -> int:
         """Look a waiting request up; how many tokens it is given, 0 if it has to wait."""
         local = draw(0, (request.tokens - 1) // BLOCK) * BLOCK * draw(0, 1)
         external = self.side.lookup(request.name, request.tokens, local)
@@ -214,7 +214,7 @@ class PlayedVllm:
         self.in_flight.append(Work(plan, self.cached, computed, expected))
         self.cached = {}
 
-    def _note_saved(self, plan: StepOrders, request: Played, blocks: set[int]) -> None:
+    def _note_saved(self, plan: StepOrders, request: FakeRequest, blocks: set[int]) -> None:
         if plan.save is None or request.op != "encode":
             return
         mine = {

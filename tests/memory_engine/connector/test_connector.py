@@ -1,4 +1,4 @@
-"""Which requests the connector takes on: those whose prompt is token ids and nothing else."""
+"""The connector takes on requests whose prompt is token ids and nothing else."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,43 +1,14 @@
 """The scheduler side's plans, without an engine: blocks of 4 tokens, ids as integers."""
 
-import numpy as np
 import pytest
 
 from memory_engine.connector.gpu.probe import Verdict
 from memory_engine.connector.metadata import WorkerReport
-from memory_engine.connector.protocol.params import KEY
 from memory_engine.connector.scheduler import SchedulerSide
 from memory_engine.connector.segments.arena import Arena
 from memory_engine.connector.segments.tiers import Tiers
 from tests.memory_engine.connector.request_builder import raw_request
-
-PROMPT = 20
-
-
-def opened(capacity: int = 40) -> SchedulerSide:
-    side = SchedulerSide(Tiers(Arena(capacity)), block_size=4)
-    side.report(WorkerReport({"probe": Verdict()}))
-    return side
-
-
-def encode(side: SchedulerSide, segments: str, owner: str = "anna", tokens: int = PROMPT) -> None:
-    raw = raw_request("encode", owner, segments=segments)
-    side.arrived("encode", raw, tokens)
-    side.step_orders({"encode": (0, tokens, list(range(5)))})
-    side.finished("encode")
-    # The step after it: what was saved is there, and no longer pinned.
-    side.step_orders({})
-
-
-def inject(side: SchedulerSide, segments: str, request: str = "r", owner: str = "anna") -> None:
-    side.arrived(request, raw_request("inject", owner, segments=segments), PROMPT)
-
-
-def outcome(side: SchedulerSide, request: str) -> dict[str, object]:
-    found = side.finished(request)
-    assert found is not None
-    result: dict[str, object] = found[KEY]
-    return result
+from tests.memory_engine.connector.scheduler_builder import PROMPT, encode, inject, opened, outcome
 
 
 def test_a_request_without_parameters_has_no_outcome() -> None:
@@ -279,24 +250,6 @@ def test_several_requests_of_a_step_are_one_transfer() -> None:
     assert load is not None
     assert load.positions.tolist() == [0, 1, 2, 0, 1, 2, 3]
     assert load.pages.tolist() == [0, 1, 2, 20, 21, 22, 23]
-
-
-def test_the_worst_rank_decides_a_verdict() -> None:
-    ours = WorkerReport({"p": Verdict("", {"rope_keys": 0.1})})
-    theirs = WorkerReport({"p": Verdict("no", {"rope_keys": 0.3})})
-    merged = ours.aggregate(theirs).verdicts["p"]
-    assert merged == Verdict("no", {"rope_keys": 0.3})
-
-
-def test_a_transfer_is_one_array_of_32_bit_integers() -> None:
-    side = opened()
-    encode(side, "a:0:3")
-    inject(side, "a:0:3")
-    side.admitted("r", side.lookup("r", PROMPT, 0))
-    load = side.step_orders({"r": (3, 9, [0])}).load
-    assert load is not None
-    assert load.index.dtype == np.int32
-    assert load.index.shape == (3, 3)
 
 
 def test_the_segments_of_an_owner_are_listed_and_nobody_elses() -> None:

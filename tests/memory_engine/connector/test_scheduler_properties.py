@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.memory_engine.connector.fake_vllm import Played, PlayedVllm
+from tests.memory_engine.connector.fake_vllm import FakeRequest, FakeVllm
 
 Parts = list[tuple[str, int, int]]
 NAMES = st.sampled_from([f"s{number}" for number in range(6)])
@@ -40,14 +40,14 @@ class PlannerMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.vllm = PlayedVllm()
+        self.vllm = FakeVllm()
         self.count = 0
 
     def arrive(self, op: str, owner: str, parts: Parts, suffix: int) -> None:
         self.count += 1
         spans = laid_out(parts, gaps=op == "encode")
         end = spans[-1][1] + spans[-1][2]
-        self.vllm.arrive(Played(f"r{self.count}", op, owner, spans, max(end + suffix, 1)))
+        self.vllm.arrive(FakeRequest(f"r{self.count}", op, owner, spans, max(end + suffix, 1)))
 
     @initialize(first=SPANS, second=SPANS)
     def both_owners_have_memories(self, first: Parts, second: Parts) -> None:
@@ -114,7 +114,7 @@ class PlannerMachine(RuleBasedStateMachine):
             left = set(tier.owned(owner))
             assert op != "drop" or not (left if names is None else left & set(names))
 
-    def check_outcome(self, request: Played, outcome: dict[str, Any]) -> None:
+    def check_outcome(self, request: FakeRequest, outcome: dict[str, Any]) -> None:
         names = [name for name, _, _ in request.spans]
         if request.op == "encode":
             dealt_with = outcome["saved"] + outcome["rejected"]

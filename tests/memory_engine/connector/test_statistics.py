@@ -1,4 +1,4 @@
-"""What is counted, and how it reaches Prometheus."""
+"""Counts of the connector, and their way to Prometheus."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""How vLLM is started: what it is told, and in a process that shares nothing with this one."""
+"""Arguments that vLLM is started with, in a process that shares nothing with this one."""
 
 import os
 from pathlib import Path

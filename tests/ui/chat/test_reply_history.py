@@ -19,7 +19,7 @@ PLUMS = UsedFact("1", "I pay $$5 for <b>plums</b>.", date(2026, 5, 3), 0.5, True
 
 
 def lines(shown: list[dict[str, Any]]) -> list[str]:
-    """What stands below the replies, and at which place."""
+    """The lines below the replies, and their places."""
     return [
         f"{number}: {re.sub('<[^>]*>', '', message['content'])}"
         for number, message in enumerate(shown)

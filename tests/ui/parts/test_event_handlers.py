@@ -1,4 +1,4 @@
-"""What a handler changes reaches Gradio as the parts of the page that change."""
+"""A handler's changes reach Gradio as the parts of the page that change."""
 
 from collections.abc import AsyncIterator
 from types import SimpleNamespace

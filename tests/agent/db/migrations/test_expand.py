@@ -35,7 +35,7 @@ def columns(file: Path) -> dict[tuple[str, str], Any]:
 
 
 def broken_promises(file: Path, revision: str) -> list[str]:
-    """What the code before `revision` would miss or stumble over, in an SQLite file."""
+    """Columns of an SQLite file that the code before `revision` would miss or stumble over."""
     script = ScriptDirectory.from_config(alembic_config(""))
     migrate(f"sqlite:///{file}", str(script.get_revision(revision).down_revision))
     before = columns(file)

@@ -93,7 +93,7 @@ class Workload:
 
 
 def steps(bench: Workload) -> float:
-    """What rounding explains, relative to the largest value."""
+    """The error that rounding explains, relative to the largest value."""
     return 2 * max(torch.finfo(dtype).eps for dtype in (bench.shape.dtype, bench.stored))
 
 

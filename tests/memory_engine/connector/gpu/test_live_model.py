@@ -1,4 +1,4 @@
-"""What the connector reads off a live model, and which set-ups it refuses."""
+"""Reading a live model, and refusing set-ups that cannot be served."""
 
 from types import SimpleNamespace
 from typing import Any

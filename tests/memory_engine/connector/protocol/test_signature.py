@@ -1,4 +1,4 @@
-"""What is not signed with the engine's key is refused, whatever was changed in it."""
+"""Requests not signed with the engine's key are refused, whatever was changed in them."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What only an engine inside this process shows: its metrics, and the terminal's Ctrl-C."""
+"""An engine inside this process: its metrics, and the terminal's Ctrl-C."""
 
 import asyncio
 import os

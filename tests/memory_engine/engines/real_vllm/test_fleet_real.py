@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
@@ -13,7 +14,7 @@ from memory_engine.errors import EngineError, EngineStoppedError
 from memory_engine.memory import Memory
 from memory_engine.prompt.chat_tokenizer import ChatTokenizer
 from memory_engine.retrieval.embedder import Embedder
-from memory_engine.types import MemoryFact, Mode, Sampling, Usage
+from memory_engine.types import Chunk, MemoryFact, Mode, Sampling, Usage
 from tests.memory_engine.engines.engine_servers import ServedEngine
 from tests.memory_engine.engines.fake_vllm_server import KEY
 from tests.memory_engine.engines.router_server import routed
@@ -67,6 +68,27 @@ async def test_the_secret_is_in_no_list_of_processes(
     assert not any(KEY in line for line in lines)
 
 
+async def remembered(memory: Memory) -> dict[str, list[int]]:
+    """Tell the memory all owners' facts; the tokens of each one's reply, as KV and as text."""
+    for owner in OWNERS:
+        facts = [MemoryFact(f"{owner} {text}", f"My friend {owner} {text}") for text in TEXTS]
+        await memory.sync(owner, facts)
+    await memory.settle()
+    expected = {}
+    for owner in OWNERS:
+        expected[owner], usage = await asked(memory, owner, Mode.KV)
+        assert usage.missing == ()
+        assert usage.injected_tokens > 0
+        assert (await asked(memory, owner, Mode.TEXT))[0] == expected[owner]
+    return expected
+
+
+async def listen(reply: AsyncIterator[Chunk], came: list[int]) -> None:
+    """Take in the tokens of the rest of a reply."""
+    async for chunk in reply:
+        came.extend(chunk.token_ids)
+
+
 async def test_when_an_engine_is_killed_its_users_are_served_by_the_other(
     served_engines: tuple[ServedEngine, ServedEngine], talking_llama: Path, bundled_embedder: Path
 ) -> None:
@@ -75,46 +97,29 @@ async def test_when_an_engine_is_killed_its_users_are_served_by_the_other(
         fleet = Fleet([RemoteEngine(url, KEY) for url in urls], RemoteEngine(router, KEY))
         await fleet.start()
         memory = Memory(fleet, Embedder(bundled_embedder), ChatTokenizer(talking_llama), tail=0)
-        for owner in OWNERS:
-            facts = [MemoryFact(f"{owner} {text}", f"My friend {owner} {text}") for text in TEXTS]
-            await memory.sync(owner, facts)
-        await memory.settle()
-        expected = {}
-        for owner in OWNERS:
-            expected[owner], usage = await asked(memory, owner, Mode.KV)
-            assert usage.missing == ()
-            assert usage.injected_tokens > 0
-            assert (await asked(memory, owner, Mode.TEXT))[0] == expected[owner]
+        expected = await remembered(memory)
 
-        by_engine: dict[str, list[str]] = {}
-        for owner in OWNERS:
-            home = await url_of(fleet.home(owner), served_engines)
-            by_engine.setdefault(home.url, []).append(owner)
         victim = served_engines[1]
-        unlucky = by_engine[victim.url][0]
-
-        plan = memory.layout.plan(
-            unlucky, await memory.retriever.recall(unlucky, "Who?", 9), [], "Who?", 900
-        )
+        unlucky = [
+            owner
+            for owner in OWNERS
+            if (await url_of(fleet.home(owner), served_engines)).url == victim.url
+        ]
+        recalled = await memory.retriever.recall(unlucky[0], "Who?", 9)
+        plan = memory.layout.plan(unlucky[0], recalled, [], "Who?", 900)
         reply = memory.generator.stream(plan, Mode.KV, Sampling(max_tokens=900, ignore_eos=True))
         came = [*(await anext(reply)).token_ids, *(await anext(reply)).token_ids]
         os.kill(victim.process.pid, signal.SIGKILL)
-
-        async def listen() -> None:
-            async for chunk in reply:
-                came.extend(chunk.token_ids)
-
         with pytest.raises(EngineStoppedError, match="middle of the reply"):
-            await listen()
+            await listen(reply, came)
         assert 2 <= len(came) < 900
 
         for owner in OWNERS:
             ids, usage = await asked(memory, owner, Mode.KV)
             assert ids == expected[owner]
-            if owner in by_engine[victim.url]:
-                assert usage.injected_tokens == 0
+            assert owner not in unlucky or usage.injected_tokens == 0
         await memory.settle()
-        for owner in by_engine[victim.url]:
+        for owner in unlucky:
             ids, usage = await asked(memory, owner, Mode.KV)
             assert ids == expected[owner]
             assert usage.missing == ()

@@ -1,4 +1,4 @@
-"""What vLLM's scheduler does in between, on real vLLM with a tiny model and a tiny cache.
+"""Interleavings of vLLM's scheduler, on real vLLM with a tiny model and a tiny cache.
 
 A step takes 48 tokens and the paged cache holds a few prompts, so that prefills come in
 chunks and requests preempt each other. After each test nothing may be held.

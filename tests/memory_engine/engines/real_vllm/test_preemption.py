@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def preemptions(url: str) -> float:
-    """How often the engine has preempted a request since it started, by its own count."""
+    """The number of preemptions since the engine started, by its own count."""
     async with httpx.AsyncClient() as client:
         metrics = (await client.get(f"{url}/metrics")).text
     name = "vllm:num_preemptions_total"
