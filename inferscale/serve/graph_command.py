@@ -1,5 +1,6 @@
 """`inferscale graph`: the LangGraph graphs of a message as Mermaid diagrams."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -30,4 +31,17 @@ def as_mermaid(name: Graph) -> str:
     from agent.reply.reply_graph import reply_graph
 
     compiled = reply_graph() if name is Graph.REPLY else remember_graph()
-    return f"%% {name}\n{compiled.get_graph().draw_mermaid(with_styles=False)}"
+    head, *edges = compiled.get_graph().draw_mermaid(with_styles=False).splitlines()
+    return "\n".join([f"%% {name}", head, *_in_order(edges)]) + "\n"
+
+
+def _in_order(edges: Sequence[str]) -> list[str]:
+    """The edges as a message meets them, from the start on; LangGraph sorts them by name."""
+    left, ordered, reached = list(edges), list[str](), ["__start__"]
+    for node in reached:
+        for edge in [edge for edge in left if edge.split()[0] == node]:
+            left.remove(edge)
+            ordered.append(edge)
+            if (target := edge.split()[-1].rstrip(";")) not in reached:
+                reached.append(target)
+    return [*ordered, *left]

@@ -5,12 +5,17 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, date, datetime
 from typing import Any
 
+from agent.agent import Agent
 from agent.conversations.conversation_store import UNTITLED
+from agent.db.database import Database
 from agent.entities import Conversation, Fact
+from agent.extraction.rule_extractor import RuleExtractor
 from agent.reply_events import FirstToken, Reply, ReplyEvent, TextDelta, Timings, UsedFact
 from app.service import ChatService
+from memory_engine.engines.fake import FakeEngine
 from memory_engine.errors import EmptyMessageError, NotFoundError
-from memory_engine.types import EVERYWHERE, Message, Mode, Scope
+from memory_engine.types import EVERYWHERE, Conformance, Message, Mode, Scope
+from tests.agent.fake_memory import FakeMemory
 
 TTFT = {Mode.TEXT: 259.0, Mode.KV: 41.0}
 
@@ -19,11 +24,13 @@ class FakeService(ChatService):
     """Answers `answers[mode]` word by word; `closed` counts the replies that were cut off."""
 
     def __init__(self, *, kv_available: bool = True, delay: float = 0.0) -> None:
-        self.kv_available = kv_available
-        self.kv_refusal = "" if kv_available else "its attention is not supported"
+        # An agent over fakes, and a database in memory that is never opened.
+        memory, database = FakeMemory(FakeEngine()), Database("sqlite+aiosqlite://")
+        refusal = "" if kv_available else "its attention is not supported"
+        agent = Agent(memory, database, RuleExtractor())
+        super().__init__(agent, memory, database, Conformance(kv_available, refusal))
         self.answers = {Mode.TEXT: "Your dog is Biscuit.", Mode.KV: "Your dog is Biscuit."}
         self.delay = delay
-        self.recall_k = 50
         self.left_out = 0
         self.fails_with: Exception | None = None
         self.refuses_with: Exception | None = None
@@ -32,7 +39,7 @@ class FakeService(ChatService):
         self.asked: list[tuple[str, Any]] = []
         self.known: dict[str, Fact] = {}
         self.kept: dict[str, list[Message]] = {}
-        self.kept_traces: dict[str, dict[int, Reply]] = {}  # what `accounts` finds
+        self.kept_traces: dict[str, dict[int, Reply]] = {}  # what `traces` finds
         self.options: list[dict[str, Any]] = []  # what else each reply was asked with
 
     async def reply(

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from agent.remember.remember_graph import remember_graph
 from agent.reply.reply_graph import reply_graph
 from inferscale.commands import app
+from inferscale.serve.graph_command import Graph, as_mermaid
 
 
 def test_both_graphs_are_printed_with_every_node() -> None:
@@ -19,6 +20,14 @@ def test_both_graphs_are_printed_with_every_node() -> None:
     for text, graph in ((reply, reply_graph()), (remember, remember_graph())):
         for node in graph.get_graph().nodes:
             assert node in text
+
+
+def test_edges_follow_the_way_of_a_message() -> None:
+    _, _, *edges = as_mermaid(Graph.REPLY).splitlines()
+    ways = [edge.strip().rstrip(";").split(" --> ") for edge in edges]
+    assert ways[0][0] == "__start__"
+    assert ways[-1][1] == "__end__"
+    assert [target for _, target in ways[:-1]] == [source for source, _ in ways[1:]]
 
 
 @pytest.mark.parametrize(("name", "other"), [("reply", "remember"), ("remember", "reply")])
