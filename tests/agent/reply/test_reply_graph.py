@@ -36,7 +36,7 @@ def test_the_nodes_follow_one_another() -> None:
 
 
 async def test_a_reader_who_leaves_before_the_message_is_stored_leaves_nothing(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(url_of(tmp_path)) as parts:
         waiting, go_on = asyncio.Event(), asyncio.Event()
@@ -47,7 +47,7 @@ async def test_a_reader_who_leaves_before_the_message_is_stored_leaves_nothing(
             await go_on.wait()
             await ensure(owner)
 
-        parts.agent._memory_sync.ensure = slow  # type: ignore[method-assign]
+        monkeypatch.setattr(parts.agent._memory_sync, "ensure", slow)
         reply = parts.agent.replies.reply(asked("I ski."))
         reading = asyncio.create_task(anext(reply))
         await waiting.wait()
@@ -55,7 +55,7 @@ async def test_a_reader_who_leaves_before_the_message_is_stored_leaves_nothing(
         with suppress(asyncio.CancelledError):
             await reading
         go_on.set()
-        parts.agent._memory_sync.ensure = ensure  # type: ignore[method-assign]
+        monkeypatch.undo()
         assert await stored(parts) == []
         assert parts.agent.to_remember == 0
 
