@@ -1,6 +1,7 @@
 """The first word is on the screen soon after the engine has it."""
 
 import os
+from statistics import median
 from time import perf_counter
 
 import pytest
@@ -27,7 +28,7 @@ def slowness() -> float:
         for number in range(1_000_000):
             total += number
         times.append(perf_counter() - began)
-    return max(1.0, min(times) / USUAL_LOOP_S)
+    return max(1.0, median(times) / USUAL_LOOP_S)
 
 
 @pytest.mark.parametrize("chat", [{"delay": TTFT_MS / 1000}], indirect=True)
